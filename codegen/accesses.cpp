@@ -22,6 +22,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
     // clang-format off
     const std::vector<Primitive> list = {
         {"begin_multiply", {},  {0}},
+        {"combine_columns", {}, {0}},
         {"commit_copies",  {},  {}},
         {"copy_async",     {0}, {}},
         {"copy_pieces",    {0}, {}},
@@ -35,6 +36,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"give_up_registers", {}, {}},
         {"load_gathered",  {0}, {}},
         {"load_panels",    {0}, {}},
+        {"load_row_pieces", {0}, {}},
         {"load_rows",      {0}, {}},
         {"load_vector",    {0}, {}},
         {"mark_chunks",    {0}, {}},
@@ -51,6 +53,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"save_matrix",    {3}, {}},
         {"save_pieces",    {1}, {}},
         {"save_slices",    {1, 2}, {}},
+        {"save_row_pieces", {1}, {}},
         {"save_rows",      {1}, {}},
         {"start_multiply", {},  {0}},
         {"store",          {1}, {}},

@@ -38,7 +38,10 @@ bool ScatteredReads::comes_one_by_one(const Load& load) const {
     const Array& array = region_.arrays[load.array.index()];
     if (plan_.has_products() || tile.home != Home::Fragment || array.axes.empty()) return false;
     const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
-    return array.axes[last] != *tile.column;
+    if (!schedule::is_tiled(plan_.tile_axes, load)) return array.axes[last] != *tile.column;
+    const schedule::TileAxis* columns = schedule::find_tile_axis(plan_.tile_axes, *tile.column);
+    return load.gather[last] !=
+           axis_index(columns == nullptr ? *tile.column : columns->parts.back().axis);
 }
 
 UnitWork ScatteredReads::loaded(const Load& load) const {
@@ -62,6 +65,7 @@ double ScatteredReads::of_thread(const Compute& compute, const schedule::Serial*
     if (serial == nullptr) return count;
     for (const AxisId axis : serial->axes)
         if (along.contains(axis)) count *= elements_.extent(axis);
+    if (!serial->over) count /= static_cast<double>(plan_.sharers());
     if (serial->over && along.contains(*serial->over)) count *= columns(*serial->over);
     return count;
 }

@@ -172,6 +172,12 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
         if (tile.home == Home::Fragment && tile.column)
             columns = std::max(columns, plan.extents.at(*tile.column));
     const std::int64_t rows = plan.row ? plan.extents.at(*plan.row) : 1;
+    // Without rows, threads share what each column is folded from.
+    std::int64_t shared = rows;
+    if (!plan.row)
+        for (const auto& [leaf, serial] : plan.serial)
+            for (const AxisId axis : serial.axes)
+                if (!serial.over) shared = std::max(shared, plan.extents.at(axis));
     const std::int64_t most = wanted.warps         ? *wanted.warps * kWarp
                               : limits.threads > 0 ? limits.threads
                                                    : kMostThreads;
@@ -194,7 +200,8 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
         return plan.warps_down * plan.warps_across < warps;
     };
     plan.warps_down = 1;
-    while (more_warps() && plan.warps_down * rows_at_once < rows) plan.warps_down *= 2;
+    while (more_warps() && plan.warps_down * rows_at_once < shared) plan.warps_down *= 2;
+    plan.across_warps = plan.across_warps || (!plan.row && plan.warps_down > 1);
     const WarpShape shape{plan.warps_down, plan.warps_across};
     if (!as_wanted(shape, wanted))
         return refused(

@@ -187,7 +187,8 @@ void Planner::place_loaded(VariableId variable) {
         std::optional<AxisId> along;
         for (std::size_t d = 0; d < axes.size(); ++d)
             if (info.capacity_extent[d] > 1) along = axes[d];
-        if (along != plan_.row && !read_by_block(variable)) {
+        const bool part = along && tile_axis_of(plan_.tile_axes, *along) != *along;
+        if (along != plan_.row && !part && !read_by_block(variable)) {
             tile.home = Home::Fragment;
             tile.column = along;
             tile.type = ElementType::F32;
@@ -241,9 +242,14 @@ void Planner::choose_vector() {
         narrowest = std::min(narrowest, static_cast<std::int64_t>(bits_of(type)));
         const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
         const Axis& inner = region_.axes[array.axes[last].index()];
+        const TileAxis* tile = find_tile_axis(plan_.tile_axes, column);
+        // What is no neighbour in memory is moved alone.
+        if (tile != nullptr && tile->parts.back().axis != array.axes[last]) return;
         const bool run_time = inner.dynamic || limits_.dynamic_sizes;
         divides(run_time && array.axes.size() > 1 ? 1 : inner.extent);
-        if (plan_.extents.at(column) < region_.axes[column.index()].extent)
+        if (tile != nullptr)
+            divides(tile->parts.back().extent);
+        else if (plan_.extents.at(column) < region_.axes[column.index()].extent)
             divides(plan_.extents.at(column));
     };
     for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
@@ -260,6 +266,20 @@ void Planner::choose_vector() {
                     *tile.column);
         }
     });
+    // What serial folds read along the columns of their results.
+    for (const auto& [leaf, serial] : plan_.serial) {
+        const Tile& target = plan_.tiles.at(computes_.at(leaf)->targets.front());
+        for (const VariableId read : serial.reads) {
+            const auto load = loads_.find(read);
+            if (load == loads_.end() || target.home != Home::Fragment) continue;
+            const std::vector<std::optional<AxisId>> axes = axes_of_load(*load->second.load);
+            const Array& array = region_.arrays[load->second.load->array.index()];
+            for (std::size_t d = 0; d < axes.size(); ++d)
+                if (axes[d] == target.column && axes.size() == array.axes.size() &&
+                    contiguous(array, d))
+                    fit(array, region_.variables[read.index()].type, *target.column);
+        }
+    }
     while (plan_.vector * narrowest > kVectorBits) plan_.vector /= 2;
 }
 

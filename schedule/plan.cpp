@@ -245,14 +245,42 @@ std::vector<std::optional<AxisId>> Planner::row_candidates() const {
                 seen.push_back(axis);
     }
     // A lone axis runs along the columns, which vectors serve.
-    if (seen.size() == 1 && folded.empty()) result.emplace_back(std::nullopt);
+    std::vector<AxisId> kept;
     for (const AxisId axis : seen)
-        if (!folded.contains(axis)) result.emplace_back(axis);
+        if (!folded.contains(axis)) kept.push_back(axis);
+    if (kept.size() == 1 && seen.size() == 1 && lies_in_memory(kept.front()))
+        result.emplace_back(std::nullopt);
+    for (const AxisId axis : kept) result.emplace_back(axis);
     if (!result.empty()) return result;
     result.emplace_back(std::nullopt);
     for (const AxisId axis : folded)
         if (wide(axis)) result.emplace_back(axis);
     return result;
+}
+
+/// Whether neighbours along the axis are neighbours in memory of everything that runs along it and
+/// along something else.
+bool Planner::lies_in_memory(AxisId axis) const {
+    return std::all_of(loads_.begin(), loads_.end(), [&](const auto& entry) {
+        const Load& load = *entry.second.load;
+        const Array& array = region_.arrays[load.array.index()];
+        std::size_t wide_dimensions = 0;
+        bool runs = false;
+        bool contiguous = false;
+        const std::size_t last = array.axes.empty()     ? 0
+                                 : array.layout.empty() ? array.axes.size() - 1
+                                                        : array.layout.back();
+        for (std::size_t d = 0; d < load.index.size(); ++d)
+            for (const Expression& index : load.index[d]) {
+                const std::set<AxisId> used = axes_used(index);
+                if (std::any_of(used.begin(), used.end(), [&](AxisId of) { return wide(of); }))
+                    ++wide_dimensions;
+                if (!used.contains(axis)) continue;
+                runs = true;
+                contiguous = contiguous || d == last;
+            }
+        return !runs || contiguous || wide_dimensions < 2;
+    });
 }
 
 /// Everything that follows from the choice of the row axis.
@@ -362,6 +390,15 @@ ColumnShare columns_of(const Plan& plan, AxisId axis) {
     share.of_warp = share.padded / (share.split ? plan.warps_across : 1);
     share.of_thread = share.of_warp / kLanesOfRow;
     return share;
+}
+
+std::int64_t scratch_values(const Plan& plan) {
+    std::int64_t values = plan.warps_down * plan.warps_across;
+    if (plan.sharers() == 1) return values;
+    for (const auto& [variable, tile] : plan.tiles)
+        if (tile.home == Home::Fragment)
+            values = std::max(values, plan.warps_down * columns_of(plan, *tile.column).padded);
+    return values;
 }
 
 std::int64_t vector_extent(const Plan& plan, AxisId axis) {

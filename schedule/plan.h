@@ -170,6 +170,11 @@ struct Plan {
     std::int64_t resident = 1;  ///< blocks that share the registers of a multiprocessor
     [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
     [[nodiscard]] bool has_products() const { return !products.empty(); }
+    /// Threads that hold the same columns where there are no rows: of what is folded serially each
+    /// takes its part. 1 where there are rows.
+    [[nodiscard]] std::int64_t sharers() const {
+        return row || has_products() ? 1 : threads() / lanes_per_row;
+    }
     /// Where no product is.
     [[nodiscard]] std::int64_t rows_of_thread() const {
         return lanes_per_row > 32 ? rows_of_warp : rows_of_warp * lanes_per_row / 32;
@@ -192,6 +197,9 @@ struct ColumnShare {
 [[nodiscard]] std::int64_t narrow_parts(const Plan& plan, const Product& product);
 /// Indices along an axis of a panel: those of the block, padded; along the rows, of all warps.
 [[nodiscard]] std::int64_t panel_extent(const Plan& plan, AxisId axis);
+/// Floats through which a block's warps combine what they have folded: a value of every warp, or
+/// the columns of every warp that shares them.
+[[nodiscard]] std::int64_t scratch_values(const Plan& plan);
 /// Elements of a vector in shared memory along an axis, 0 beyond the block's: as many as panels
 /// and fragments beside it read, and such that whole warps share the folds that make them.
 [[nodiscard]] std::int64_t vector_extent(const Plan& plan, AxisId axis);

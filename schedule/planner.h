@@ -42,6 +42,7 @@ private:
                       const std::map<AxisId, std::int64_t>& parts);
     void widen(AxisId axis, std::int64_t extent);
     [[nodiscard]] std::vector<std::optional<AxisId>> row_candidates() const;
+    [[nodiscard]] bool lies_in_memory(AxisId axis) const;
     [[nodiscard]] bool publishes_right_operands() const;
     [[nodiscard]] bool makes_left_in_pairs() const;
     void spread(std::optional<AxisId> row, bool left_in_registers);

@@ -18,6 +18,10 @@
 // the image's, `y_x`, and the depth's, `r_s_k`. Its image is gathered once for each element of the
 // filter: what lies side by side in shared memory is a matrix of rows `y_x`.
 //
+// Without a product, axes that a fold goes along at once are one, as a group norm's pixels and
+// channels are, and so are those of arrays that run along three axes and more: threads then share
+// rows `p_c` as they would share rows along one axis.
+//
 // Where some array runs along one of the axes and not along the others, the block holds different
 // parts of them at different places, or an element is read at another index than the loops', there
 // is no tile axis, and the region is left as it is.
@@ -48,7 +52,8 @@ public:
 
     TiledRegion run() {
         collect(region_.body, {});
-        if (!unfit_) make_axes();
+        if (!unfit_ && !products_.empty()) make_axes();
+        if (!unfit_ && products_.empty() && !batched_) make_row_axes();
         if (axes_.empty()) return {region_, {}};
         TiledRegion tiled{region_, axes_};
         for (const TileAxis& tile : axes_) {
@@ -129,7 +134,11 @@ private:
         const std::optional<Contraction> product =
             contraction_of(compute.statement, array_of(compute.targets.front()).axes,
                            [&](AxisId axis) { return held(parts, axis) > 1; });
-        if (!product || !product->batch.empty() || !product->others.empty()) return;
+        if (!product) return;
+        if (!product->batch.empty() || !product->others.empty()) {
+            batched_ = batched_ || (!product->rows.empty() && !product->columns.empty());
+            return;
+        }
         std::map<AxisId, Role>& roles = products_.emplace_back();
         for (const AxisId axis : product->rows) roles[axis] = Role::First;
         for (const AxisId axis : product->columns) roles[axis] = Role::Second;
@@ -152,17 +161,80 @@ private:
         for (const auto& product : products_)
             for (const auto& [axis, role] : product) all.insert(axis);
         for (const AxisId axis : all) classes[roles_of(axis)].push_back(axis);
-        for (auto& [roles, axes] : classes) {
+        for (const auto& [roles, axes] : classes) {
             if (axes.size() < 2) continue;
             if (!stay_together(axes)) {
                 axes_.clear();
                 return;
             }
-            TileAxis tile{{static_cast<std::uint32_t>(region_.axes.size() + axes_.size())}, {}};
-            for (const AxisId axis : in_memory_order(axes))
-                tile.parts.push_back({axis, extents_.at(axis)});
-            axes_.push_back(std::move(tile));
+            make_axis(axes);
         }
+    }
+
+    void make_axis(const std::vector<AxisId>& axes) {
+        TileAxis tile{{static_cast<std::uint32_t>(region_.axes.size() + axes_.size())}, {}};
+        for (const AxisId axis : in_memory_order(axes))
+            tile.parts.push_back({axis, extents_.at(axis)});
+        axes_.push_back(std::move(tile));
+    }
+
+    /// Where no product is: of axes that every computation goes along alike.
+    void make_row_axes() {
+        std::map<std::vector<Role>, std::vector<AxisId>> classes;
+        for (const auto& [axis, extent] : extents_) {
+            if (extent <= 1) continue;
+            std::vector<Role> roles;
+            for (const Compute* compute : computes_)
+                roles.push_back(stands_in(folded(*compute), axis) ? Role::Depth
+                                : stands_in(array_of(compute->targets.front()).axes, axis)
+                                    ? Role::First
+                                    : Role::None);
+            classes[roles].push_back(axis);
+        }
+        for (const auto& [roles, axes] : classes)
+            if (axes.size() >= 2 && held_in_rows(axes) && stay_together(axes)) make_axis(axes);
+    }
+
+    /// Whether a fold goes along the axes at once into what has an element a row, or an array runs
+    /// along them that has more than rows and columns.
+    [[nodiscard]] bool held_in_rows(const std::vector<AxisId>& axes) const {
+        const auto wide = [&](const std::vector<AxisId>& of) {
+            return std::count_if(of.begin(), of.end(),
+                                 [&](AxisId axis) { return extents_.at(axis) > 1; });
+        };
+        return std::any_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
+            const std::vector<AxisId>& own = array_of(compute->targets.front()).axes;
+            return stands_in(folded(*compute), axes.front())
+                       ? wide(own) <= 1 && lie_in_memory(axes)
+                       : stands_in(own, axes.front()) && wide(own) > 2;
+        });
+    }
+
+    /// Whether some array's neighbours in memory are neighbours along one of the axes.
+    [[nodiscard]] bool lie_in_memory(const std::vector<AxisId>& axes) const {
+        return std::any_of(loads_.begin(), loads_.end(), [&](const auto& entry) {
+            const Load& load = *entry.second.load;
+            const std::vector<std::size_t> dimensions = dimensions_of(load);
+            if (dimensions.empty()) return false;
+            const std::size_t last = dimensions.back();
+            const Expression* index = !load.gather.empty()          ? &load.gather[last]
+                                      : load.index[last].size() == 1 ? &load.index[last].front()
+                                                                     : nullptr;
+            const AxisIndex* along =
+                index == nullptr ? nullptr : std::get_if<AxisIndex>(&index->node);
+            return along != nullptr && stands_in(axes, along->axis);
+        });
+    }
+
+    /// The axes that a fold goes along; none where it only counts: what it folds is the same at
+    /// every index.
+    [[nodiscard]] static std::vector<AxisId> folded(const Compute& compute) {
+        const Fold* fold = std::get_if<Fold>(&compute.statement.body);
+        if (fold == nullptr) return {};
+        const std::set<AxisId> used = axes_used(fold->values.front());
+        const bool counts = std::none_of(fold->over.begin(), fold->over.end(),
+                                         [&](AxisId axis) { return used.contains(axis); });
+        return counts ? std::vector<AxisId>{} : fold->over;
     }
 
     /// Whether everything that is computed runs along all of the axes or none, folds over all or
@@ -180,7 +252,7 @@ private:
                                 [&](AxisId axis) { return uneven_.contains(axis); });
         for (const Compute* compute : computes_) {
             fit = fit && all_or_none(array_of(compute->targets.front()).axes) &&
-                  all_or_none(folded_axes(compute->statement));
+                  all_or_none(folded(*compute));
             for (const Expression* expression : expressions_of(compute->statement))
                 walk(*expression, [&](const Expression& node) {
                     const Read* read = std::get_if<Read>(&node.node);
@@ -228,6 +300,17 @@ private:
         return result;
     }
 
+    /// What counts along a part of a tile axis still does.
+    [[nodiscard]] std::vector<AxisId> tiled_where_whole(const std::vector<AxisId>& over) const {
+        const bool whole = std::all_of(axes_.begin(), axes_.end(), [&](const TileAxis& tile) {
+            const auto in = std::count_if(
+                tile.parts.begin(), tile.parts.end(),
+                [&](const TilePart& part) { return stands_in(over, part.axis); });
+            return in == 0 || in == static_cast<std::ptrdiff_t>(tile.parts.size());
+        });
+        return whole ? tiled(over) : over;
+    }
+
     /// Replaces a variable's array by one along other axes.
     void set_axes(RegionProgram& region, VariableId variable, std::vector<AxisId> axes,
                   const Extents& parts) {
@@ -264,7 +347,8 @@ private:
         }
     }
 
-    /// A load of what runs along two axes of a block, tile axes among them, brings it as a matrix.
+    /// A load of what runs along two axes of a block, tile axes among them, brings it as a matrix;
+    /// where no product is, of what runs along one as a row.
     void gather(RegionProgram& region, Load& load) {
         if (!load.gather.empty() && !is_view(load)) return;
         const std::vector<std::size_t> dimensions = dimensions_of(load);
@@ -290,7 +374,7 @@ private:
         const auto wide = std::count_if(axes.begin(), axes.end(), [&](AxisId axis) {
             return find_tile_axis(axes_, axis) != nullptr || held(parts, axis) > 1;
         });
-        if (wide != 2 || !read_as_loaded(load)) return;
+        if ((wide != 2 && !(wide == 1 && products_.empty())) || !read_as_loaded(load)) return;
         load.index.clear();
         for (const AxisId axis : axes) load.index.push_back({axis_index(axis)});
         load.gather = std::move(from);
@@ -356,7 +440,7 @@ private:
         if (Fold* fold = std::get_if<Fold>(&compute.statement.body)) {
             for (Expression& value : fold->values) value = rewrite(std::move(value), along);
             for (Expression& seed : fold->seed) seed = rewrite(std::move(seed), along);
-            fold->over = tiled(fold->over);
+            fold->over = tiled_where_whole(fold->over);
         }
     }
 
@@ -370,6 +454,7 @@ private:
     std::set<VariableId> tiled_;
     std::map<ArrayId, ArrayId> made_;
     bool unfit_ = false;
+    bool batched_ = false;  // whether it has products that would fit if a block held one of each
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Tile axes: several axes that stand on one side of a product, as one.
+// Tile axes: several axes that stand on one side of a product, or along rows where no product is,
+// as one.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,9 @@ struct TiledRegion {
     std::vector<TileAxis> axes;
 };
 
-/// Gives arrays that run along several axes on one side of a product a tile axis instead, where
-/// every product and every array of the region can have it; the region as it is where none can.
+/// Gives arrays that run along several axes on one side of a product, or of a row where no product
+/// is, a tile axis instead, where every array of the region can have it; the region as it is where
+/// none can.
 [[nodiscard]] TiledRegion with_tile_axes(const RegionProgram& region);
 
 /// The tile axis of that id, or null.

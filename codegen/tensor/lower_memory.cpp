@@ -92,8 +92,8 @@ std::pair<int, kernel::Expression> TensorLowering::piece_of(const Gathered& gath
         const bool varies = tile == gathered.rows || tile == gathered.columns;
         element.index[axis] = varies ? own.start + local_index(axis) : own.start;
     }
-    kernel::Expression there = is_inside(gathered.rows, gathered.padded_rows) &&
-                               is_inside(gathered.columns, gathered.padded_columns);
+    kernel::Expression there = is_inside(gathered.columns, gathered.padded_columns);
+    if (gathered.rows) there = is_inside(*gathered.rows, gathered.padded_rows) && std::move(there);
     if (gathered.guard)
         there =
             std::move(there) &&
@@ -107,7 +107,7 @@ std::pair<int, kernel::Expression> TensorLowering::piece_of(const Gathered& gath
     kernel::Expression count = width;
     if (width > 1 && !(range.count.is_constant() && range.count.constant % width == 0))
         count = call("minimum", {width, expression_of(range.count - local_index(fastest))});
-    Body body = define_parts(gathered.rows);
+    Body body = gathered.rows ? define_parts(*gathered.rows) : Body{};
     append(body, define_parts(gathered.columns));
     kernel::Expression from = device_place(gathered.array, at, body);
     if (!is(there, true)) {
@@ -115,7 +115,8 @@ std::pair<int, kernel::Expression> TensorLowering::piece_of(const Gathered& gath
         count = choose(variable("there"), std::move(count), 0);
     }
     body.push_back({kernel::Return{call("piece", {std::move(from), std::move(count)})}});
-    const std::string& row = axis_names_[gathered.rows.index()].local;
+    const std::string row =
+        gathered.rows ? axis_names_[gathered.rows->index()].local : names_.fresh("row");
     const std::string& column = axis_names_[gathered.columns.index()].local;
     return {width,
             kernel::Expression(kernel::Lambda{{{"int", row}, {"int", column}}, std::move(body)})};
@@ -135,6 +136,21 @@ kernel::Body TensorLowering::copy_gathered(const Load& load, const kernel::Expre
              {tile, variable(buffer_name(load.array, false)),
               apart_ ? thread_index() - variable("kThreads") : thread_index(),
               apart_ ? kernel::Expression(kGroup) : variable("kThreads"), std::move(piece)})}}};
+}
+
+/// The copy of a row's part along a tile axis between registers and device memory.
+kernel::Statement TensorLowering::move_row_pieces(const char* function, ArrayId array, bool writes,
+                                                  VariableId variable,
+                                                  const std::vector<Expression>& index) {
+    const AxisId column = *plan_.tiles.at(variable).column;
+    Gathered gathered{array, plan_.row, column, 0, padded_extent(column), std::nullopt};
+    if (plan_.row) gathered.padded_rows = padded_extent(*plan_.row);
+    auto [width, piece] = piece_of(gathered, index);
+    const int at_once = static_cast<int>(std::min<std::int64_t>(width, plan_.vector));
+    return {Run{call({function, {at_once}},
+                     {place(variable), kernel::variable(buffer_name(array, writes)),
+                      plan_.row ? warp_part(*plan_.row) : kernel::Expression(0),
+                      std::move(piece)})}};
 }
 
 bool TensorLowering::has_loops() const {
@@ -168,6 +184,13 @@ void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
 
 void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     const schedule::Tile& tile = plan_.tiles.at(load.target);
+    if (schedule::is_tiled(plan_.tile_axes, load)) {
+        declare(load.target, body);
+        if (device_type(load.array) == ElementType::I4) return load_elements(load, body);
+        body.push_back(
+            move_row_pieces("load_row_pieces", load.array, false, load.target, load.gather));
+        return;
+    }
     std::vector<IndexForm> origin;
     kernel::Expression row_count = plan_.rows_of_warp;
     kernel::Expression column_count = 1;
@@ -258,13 +281,32 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
     const std::size_t last = array.axes.empty()     ? 0
                              : array.layout.empty() ? array.axes.size() - 1
                                                     : array.layout.back();
+    const auto is_tile = [&](std::optional<AxisId> axis) {
+        return axis && !tile_parts(*axis).empty();
+    };
+    if (tile.home == Home::Fragment && !plan_.has_products() &&
+        (is_tile(tile.column) || is_tile(plan_.row))) {
+        std::vector<Expression> index;
+        for (const AxisId axis : array.axes) index.push_back(axis_index(axis));
+        kernel::Statement moved =
+            move_row_pieces("save_row_pieces", save.array, true, save.source, index);
+        append(body, only_if(plan_.row ? kernel::Expression(true)
+                                       : thread_index() < plan_.lanes_per_row,
+                             {std::move(moved)}));
+        return;
+    }
     // 16 bytes at a time, of 4-byte numbers half of what a thread has side by side.
     const std::int64_t part = std::min<std::int64_t>(
         plan_.vector, 128 / static_cast<std::int64_t>(bits_of(device_type(save.array))));
     if (tile.home == Home::Fragment && !plan_.has_products() && tile.column &&
         array.axes[last] == *tile.column &&
         vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start)) % part == 0) {
-        body.push_back(row_save(save));
+        kernel::Statement saved = row_save(save);
+        // Without rows all warps but the first hold the same again.
+        if (plan_.row || plan_.warps_down == 1)
+            body.push_back(std::move(saved));
+        else
+            append(body, only_if(thread_index() < plan_.lanes_per_row, {std::move(saved)}));
         return;
     }
     append(body, direct_save(save));

@@ -68,7 +68,7 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
         const AxisRange& range = ranges_.at(vectors.columns);
         const Array& source = region_.arrays[load.array.index()];
         const IndexForm& size = sizes_[source.axes[last].index()];
-        const bool whole = range.count.is_constant(schedule::panel_extent(plan_, vectors.columns));
+        const bool whole = range.count.is_constant(vectors.padded);
         const bool as_long = size == sizes_[vectors.columns.index()];
         IndexForm valid = vectors.count;
         if (!whole) valid = minimum(valid, range.count - vectors.first);
@@ -175,7 +175,7 @@ void TensorLowering::read_turned(Vectors& vectors, VariableId id, const Expressi
         vectors.before.push_back(define("int", turned, expression_of(from)));
         multiples_[turned] = vectors.count;
         at[last] = index_atom(turned, range_of(from)) + vectors.local - vectors.first;
-        Code code = real_code(subscript(vector_of(vectors, id, at), variable("j")), true);
+        Code code = real_code(subscript(vector_of(vectors, id, at), variable(vectors.element)), true);
         scope.named.emplace_back(node, code);
     });
 }
@@ -232,7 +232,7 @@ void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expr
     if (!straight || (gathers && conditional)) return;
     const bool finite = !plan_.infinite.contains(array);
     scope.elements[array] = [this, &vectors, id, finite](const std::vector<IndexForm>& at) {
-        return real_code(subscript(vector_of(vectors, id, at), variable("j")), finite);
+        return real_code(subscript(vector_of(vectors, id, at), variable(vectors.element)), finite);
     };
 }
 
@@ -245,6 +245,7 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     const std::string result = names_.fresh("values");
     Vectors vectors;
     vectors.columns = panel.columns;
+    vectors.padded = schedule::panel_extent(plan_, panel.columns);
     constexpr std::int64_t kBytes = 16;
     vectors.count = kBytes / kernel::element_bytes(type);
     vectors.local = local_index(panel.columns);

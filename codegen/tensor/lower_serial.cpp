@@ -3,19 +3,40 @@
 
 #include "codegen/tensor/fold_code.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "codegen/tensor/vectors.h"
 
 namespace napkin::lowering {
 namespace {
 
 using kernel::Body;
+using kernel::call;
+using kernel::define;
 using kernel::For;
 using kernel::variable;
 using schedule::Home;
 
 }  // namespace
 
-/// Where blocks are few, nothing but other turns hides the latency of what a turn reads.
-Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner) const {
+/// Goes through a thread's columns by its vectors, and reads each before it is used.
+Body TensorLowering::loop_in_vectors(Vectors vectors, const std::string& first, Body inside) {
+    const Columns columns = columns_of(vectors.columns);
+    const std::string vector = names_.fresh("vector");
+    const kernel::Expression begin = variable(vector) * vectors.count;
+    const kernel::Expression element = variable(vectors.element);
+    Body each = {
+        define("int", "j", begin + element),
+        define("int", axis_names_[vectors.columns.index()].local, variable(first) + element)};
+    append(each, std::move(inside));
+    Body whole = {define("int", first, invoke(kernel::scoped(columns.type, "column"), {begin}))};
+    append(whole, std::move(vectors.before));
+    whole.push_back(kernel::unrolled_loop(vectors.element, vectors.count, std::move(each)));
+    return {kernel::unrolled_loop(vector, columns.count / vectors.count, std::move(whole))};
+}
+
+/// Where blocks are few, nothing but other turns hides the latency of what a turn reads. Of what
+/// goes along `shared`, threads that hold the same columns have their parts.
+Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner,
+                                 std::optional<AxisId> shared) const {
     constexpr std::int64_t kAtOnce = 8;
     bool innermost = true;
     const auto around = [&](AxisId axis) {
@@ -24,6 +45,10 @@ Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner) co
         innermost = false;
         loop.name = axis_names_[axis.index()].local;
         loop.end = expression_of(ranges_.at(axis).count);
+        if (axis == shared) {
+            loop.begin = kernel::thread_index() / plan_.lanes_per_row;
+            loop.step = plan_.sharers();
+        }
         loop.body = std::move(inner);
         inner = {{std::move(loop)}};
     };
@@ -36,6 +61,21 @@ Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner) co
     return inner;
 }
 
+/// The longest of the axes, of a tile axis the longest part, where threads share a serial fold.
+std::optional<AxisId> TensorLowering::shared_axis(const std::vector<AxisId>& axes) const {
+    std::optional<AxisId> longest;
+    if (plan_.sharers() == 1) return longest;
+    const auto consider = [&](AxisId axis) {
+        if (!longest || plan_.extents.at(axis) > plan_.extents.at(*longest)) longest = axis;
+    };
+    for (const AxisId axis : axes) {
+        const std::vector<schedule::TilePart> parts = tile_parts(axis);
+        if (parts.empty()) consider(axis);
+        for (const schedule::TilePart& part : parts) consider(part.axis);
+    }
+    return longest;
+}
+
 /// The index along a tile axis, of those of its parts.
 kernel::Statement TensorLowering::define_whole(AxisId axis) const {
     kernel::Expression whole = 0;
@@ -43,7 +83,22 @@ kernel::Statement TensorLowering::define_whole(AxisId axis) const {
         const kernel::Expression index = variable(axis_names_[part.axis.index()].local);
         whole = whole == kernel::Expression(0) ? index : std::move(whole) * part.extent + index;
     }
-    return kernel::define("int", axis_names_[axis.index()].local, std::move(whole));
+    return define("int", axis_names_[axis.index()].local, std::move(whole));
+}
+
+/// Puts together what threads have folded of the same columns.
+kernel::Statement TensorLowering::combine_columns(MonoidId monoid, AxisId column) const {
+    const char* combine = monoid == kSum       ? "Sum"
+                          : monoid == kProduct ? "Product"
+                          : monoid == kMax     ? "Maximum"
+                                               : "Minimum";
+    const kernel::Type columns = columns_of(column).type;
+    if (plan_.warps_down == 1)
+        return {kernel::Run{
+            call({"combine_columns", {kernel::Type(combine), columns}}, {variable("acc")})}};
+    return {kernel::Run{
+        call({"combine_columns", {kernel::Type(combine), columns, variable("kThreads")}},
+             {variable("acc"), variable(scratch_)})}};
 }
 
 void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
@@ -60,6 +115,20 @@ void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
     // What every index of the axes adds.
     looped_ = std::set<AxisId>(serial.axes.begin(), serial.axes.end());
     const std::optional<AxisId> column = fragment ? tile.column : serial.over;
+    Vectors vectors;
+    std::string first;
+    if (column && !plan_.has_products()) {
+        first = names_.fresh(axis_names_[column->index()].local + "_first");
+        multiples_[first] = plan_.vector;
+        vectors.columns = *column;
+        vectors.count = plan_.vector;
+        vectors.padded = padded_extent(*column);
+        vectors.element = names_.fresh("element");
+        vectors.local = local_index(*column);
+        vectors.first = index_atom(first, range_of(vectors.local));
+        for (const VariableId read : serial.reads)
+            read_in_vectors(vectors, read, serial.value, scope);
+    }
     Body step;
     Body inside;
     Code value = print_hoisted(serial.value, {domain.row, column}, scope, step, inside);
@@ -68,7 +137,10 @@ void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
     kernel::Expression acc = variable("acc");
     if (fragment) acc = subscript(std::move(acc), variable("j"));
     inside.push_back(assign(acc, combined(fold.monoid, acc, value.value, value.finite)));
-    if (column) inside = column_loop(*column, std::move(inside));
+    if (!vectors.known.empty())
+        inside = loop_in_vectors(std::move(vectors), first, std::move(inside));
+    else if (column)
+        inside = column_loop(*column, std::move(inside));
     append(step, std::move(inside));
     looped_.clear();
     scope.named.clear();  // declared within the loops
@@ -82,7 +154,9 @@ void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
     } else {
         before.push_back(kernel::declare("float", "acc", identity_of(fold.monoid)));
     }
-    append(before, loops_along(serial.axes, std::move(step)));
+    const std::optional<AxisId> shared = fragment ? shared_axis(serial.axes) : std::nullopt;
+    append(before, loops_along(serial.axes, std::move(step), shared));
+    if (shared) before.push_back(combine_columns(fold.monoid, *column));
     if (serial.over) before.push_back(assign(acc, folded_across(fold.monoid, acc)));
 
     // What is added to it.
@@ -95,7 +169,7 @@ void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
     }
     if (fragment) return finish_map(compute, domain, total, std::move(before), last, body);
     // What is not along the rows is the same in each of them.
-    if (!domain.row) before.insert(before.begin(), kernel::define("int", "i", 0));
+    if (!domain.row) before.insert(before.begin(), define("int", "i", 0));
     finish_map(compute, domain, total, {}, std::move(before), body);
 }
 

@@ -118,6 +118,7 @@ bool TensorLowering::fold_in_vectors(const Compute& compute, const Fold& fold, A
     const AxisId axis = *plan_.tiles.at(compute.targets.front()).column;
     Vectors vectors;
     vectors.columns = over;
+    vectors.padded = extent;
     vectors.count = kVector;
     vectors.local = local_index(over);
     const std::string first = names_.fresh(column + "_first");

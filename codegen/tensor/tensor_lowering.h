@@ -210,10 +210,10 @@ private:
     void note_awaited(const schedule::Await& await);
     [[nodiscard]] bool is_shifted(const Load& load, int width) const;
     [[nodiscard]] Body copy_matrix(const Load& load, const kernel::Expression& tile);
-    /// Rows and columns of a matrix, where its elements are in an array.
+    /// Rows and columns of a tile, where its elements are in an array.
     struct Gathered {
         ArrayId array;
-        AxisId rows;
+        std::optional<AxisId> rows;
         AxisId columns;
         std::int64_t padded_rows = 0;
         std::int64_t padded_columns = 0;
@@ -223,6 +223,9 @@ private:
     [[nodiscard]] std::pair<int, kernel::Expression> piece_of(const Gathered& gathered,
                                                               const std::vector<Expression>& index);
     [[nodiscard]] Body copy_gathered(const Load& load, const kernel::Expression& tile);
+    [[nodiscard]] kernel::Statement move_row_pieces(const char* function, ArrayId array, bool writes,
+                                                    VariableId variable,
+                                                    const std::vector<Expression>& index);
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void load_elements(const Load& load, Body& body);
     [[nodiscard]] Code device_element(ArrayId array, const std::vector<IndexForm>& at);
@@ -281,7 +284,10 @@ private:
     void lower_serial(const Compute& compute, const Fold& fold, const schedule::Serial& serial,
                       Body& body);
     /// Loops over all indices that the block has along the axes, outermost first.
-    [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner) const;
+    [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner,
+                                   std::optional<AxisId> shared = std::nullopt) const;
+    [[nodiscard]] std::optional<AxisId> shared_axis(const std::vector<AxisId>& axes) const;
+    [[nodiscard]] kernel::Statement combine_columns(MonoidId monoid, AxisId column) const;
     [[nodiscard]] kernel::Statement define_whole(AxisId axis) const;
     /// What the threads that share a row hold, folded.
     [[nodiscard]] kernel::Expression folded_across(MonoidId monoid,
@@ -445,6 +451,7 @@ private:
     bool fold_in_vectors(const Compute& compute, const Fold& fold, AxisId over, Body& body);
 
     struct Vectors;
+    [[nodiscard]] Body loop_in_vectors(Vectors vectors, const std::string& first, Body inside);
     void read_in_vectors(Vectors& vectors, VariableId variable, const Expression& value,
                          ExpressionScope& scope);
     void read_turned(Vectors& vectors, VariableId variable, const Expression& value,

@@ -1,6 +1,7 @@
 // Neighbouring elements that a thread reads at once.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "codegen/tensor/tensor_lowering.h"
@@ -11,6 +12,8 @@ namespace napkin::lowering {
 struct TensorLowering::Vectors {
     AxisId columns;
     std::int64_t count = 8;  ///< elements
+    std::int64_t padded = 0;  ///< all that are gone through along the columns
+    std::string element = "j";  ///< the index in a vector of the one that is computed
     IndexForm first;         ///< of the block's part of the columns, where the vector begins
     IndexForm local;         ///< of one element there
     Body before;             ///< where they are read

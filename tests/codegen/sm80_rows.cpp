@@ -253,8 +253,68 @@ std::vector<TensorWorkload> row_workloads() {
          "diagram e { axis a = 5, n = 20, m = 30\n input X[a, n, m], Y[a, n, m] : bf16\n output "
          "Z[a, n, m] : bf16 = silu(X[a, n, m]) * Y[a, n, m] }",
          {},
-         "group n by 8 at l1",
-         "`Z` has `a`, `n` and `m` in one block"},
+         "group n by 8 at l1"},
+        {"group norm, a group a block",
+         "diagram gn { axis n = 3, p = 29, g = 4, c = 16\n input X[n, p, g, c] : bf16\n input "
+         "gamma[g, c], beta[g, c] : bf16\n"
+         "m[n, g] = sum(p, c) X[n, p, g, c] / (size(p) * size(c))\n"
+         "v[n, g] = sum(p, c) (X[n, p, g, c] - m[n, g]) ^ 2 / (size(p) * size(c))\n"
+         "output Y[n, p, g, c] : bf16 = (X[n, p, g, c] - m[n, g]) * rsqrt(v[n, g] + 1e-5) * "
+         "gamma[g, c] + beta[g, c] }",
+         {},
+         "fuse m, v\ngroup n by 1 at l1 in v\ngroup g by 1 at l1 in v\nstream p by 8 at l1 in v\n"
+         "group n by 1 at l1 in Y\ngroup g by 1 at l1 in Y\nstream p by 8 at l1 in Y"},
+        {"group norm, all in one",
+         "diagram gn { axis n = 3, p = 29, g = 4, c = 16\n input X[n, p, g, c] : bf16\n input "
+         "gamma[g, c], beta[g, c] : bf16\n"
+         "m[n, g] = sum(p, c) X[n, p, g, c] / (size(p) * size(c))\n"
+         "v[n, g] = sum(p, c) (X[n, p, g, c] - m[n, g]) ^ 2 / (size(p) * size(c))\n"
+         "output Y[n, p, g, c] : bf16 = (X[n, p, g, c] - m[n, g]) * rsqrt(v[n, g] + 1e-5) * "
+         "gamma[g, c] + beta[g, c] }",
+         {},
+         "fuse all\ngroup n by 1 at l1\ngroup g by 1 at l1"},
+        {"group norm, groups as rows",
+         "diagram gn { axis n = 3, p = 29, g = 4, c = 16\n input X[n, p, g, c] : bf16\n input "
+         "gamma[g, c], beta[g, c] : bf16\n"
+         "m[n, g] = sum(p, c) X[n, p, g, c] / (size(p) * size(c))\n"
+         "v[n, g] = sum(p, c) (X[n, p, g, c] - m[n, g]) ^ 2 / (size(p) * size(c))\n"
+         "output Y[n, p, g, c] : bf16 = (X[n, p, g, c] - m[n, g]) * rsqrt(v[n, g] + 1e-5) * "
+         "gamma[g, c] + beta[g, c] }",
+         {},
+         "fuse m, v\ngroup n by 1 at l1 in v\nstream p by 8 at l1 in v\ngroup n by 1 at l1 in Y\n"
+         "group p by 5 at l1 in Y"},
+        {"instance norm, channels first",
+         "diagram in { axis n = 3, c = 5, y = 7, x = 9\n input X[n, c, y, x] : bf16, w[c] : f32\n"
+         "m[n, c] = sum(y, x) X[n, c, y, x] / (size(y) * size(x))\n"
+         "output Y[n, c, y, x] : f32 = (X[n, c, y, x] - m[n, c]) * w[c] }",
+         {},
+         "fuse all\ngroup n by 1 at l1\ngroup c by 2 at l1"},
+        {"batch statistics, channels first",
+         "diagram bs { axis n = 3, c = 5, y = 7, x = 16\n input X[n, c, y, x] : bf16\n"
+         "output s[c] : f32 = sum(n, y, x) X[n, c, y, x]\n"
+         "output q[c] : f32 = sum(n, y, x) X[n, c, y, x] ^ 2 }",
+         {},
+         "fuse all\ngroup c by 2 at l1\nstream n by 2 at l1"},
+        {"batch statistics, channels last",
+         "diagram bs { axis n = 3, c = 40, y = 7, x = 16\n input X[n, y, x, c] : bf16\n"
+         "output s[c] : f32 = sum(n, y, x) X[n, y, x, c]\n"
+         "output q[c] : f32 = max(n, y, x) X[n, y, x, c] }",
+         {},
+         "fuse all\nstream y by 2 at l1"},
+        {"depthwise convolution",
+         "diagram dw { axis n = 2, y = 6, x = 7, c = 24, r = 3, s = 3\n"
+         "axis height = y + r - 1, width = x + s - 1\n"
+         "input X[n, height, width, c], W[r, s, c] : bf16\n"
+         "output Y[n, y, x, c] : bf16 = sum(r, s) X[n, y + r, x + s, c] * W[r, s, c] }",
+         {},
+         "group n by 1 at l1\ngroup x by 1 at l1\nstream s by 1 at l1"},
+        {"pooling",
+         "diagram pool { axis n = 2, y = 6, x = 7, c = 24, r = 2, s = 2\n"
+         "axis height = y * r, width = x * s\n"
+         "input X[n, height, width, c] : bf16\n"
+         "output Y[n, y, x, c] : bf16 = max(r, s) X[n, 2 * y + r, 2 * x + s, c] }",
+         {},
+         "group n by 1 at l1\ngroup y by 2 at l1\ngroup x by 1 at l1"},
         {"transposition",
          "diagram t { axis n = 37, m = 50\n input X[n, m] : bf16\n output Y[m, n] : bf16 = X[n, m] "
          "* 2 }",
@@ -270,6 +330,11 @@ std::vector<TensorWorkload> row_workloads() {
          "m] }",
          {},
          "group m by 16 at l1"},
+        {"sum of columns, many threads a column",
+         "diagram s { axis n = 200, m = 72\n input X[n, m] : bf16, w[n] : f32\n output Y[m] : f32 = "
+         "sum(n) X[n, m] * w[n]\n output Z[m] : f32 = max(n) X[n, m] }",
+         {},
+         "fuse all\nstream n by 64 at l1"},
         {"shifted rows",
          "diagram s { axis n = 20, m = 30, k = m + 3\n input X[n, k] : bf16\n output Y[n, m] : "
          "bf16 = X[n, m + 1] - X[n, m + 3 - 1] }",
