@@ -22,6 +22,7 @@ constexpr double kRead = 2;           ///< for an operand in shared memory, its 
 constexpr double kSide = 4;           ///< elements of a product along each side of a thread's part
 constexpr double kSharedLatency = 6;  ///< a load from shared memory, in instructions waited for
 constexpr double kSpecialLatency = 4;
+constexpr double kPerComparison = 6;  ///< of an element with the best so far, and their places
 constexpr double kShuffles = 10;  ///< to fold over the lanes of a warp
 constexpr std::int64_t kRegisters = 64;
 
@@ -122,8 +123,24 @@ private:
         (save ? work.saved : work.loaded) = sectors * bytes;
         work.shared = save ? 0 : bytes;
         work.turns = save ? count / kWarp : 0;
-        work.instructions = save ? count * (kPerElement + kRead) : bytes / kVector * kPerVector;
+        work.instructions = save ? count * (kPerElement + kRead)
+                            : in_vectors(statement)
+                                ? bytes / kVector * kPerVector
+                                : count * kPerElement;
         return work;
+    }
+
+    /// As SimtLowering::vector_width asks.
+    [[nodiscard]] bool in_vectors(const TileStatement& statement) const {
+        const Load& load = std::get<Load>(statement.node);
+        const Array& array = region_.arrays[load.array.index()];
+        const Variable& tile = region_.variables[load.target.index()];
+        if (array.axes.empty() || !load.gather.empty()) return false;
+        const std::size_t last = array.axes.size() - 1;
+        if (!array.layout.empty() && array.layout.back() != last) return false;
+        const std::int64_t width = static_cast<std::int64_t>(kVector) * 8 / bits_of(tile.type);
+        return region_.axes[array.axes[last].index()].extent % width == 0 &&
+               tile.capacity_extent[last] % width == 0;
     }
 
     [[nodiscard]] UnitWork work_of(const Compute& compute) const {
@@ -143,6 +160,12 @@ private:
         const Fold* fold = std::get_if<Fold>(&compute.statement.body);
         if (fold != nullptr && fold->every_prefix) return in_order(each, results / folded, folded);
         if (fold != nullptr) return across_lanes(each, results, folded);
+        if (const Select* select = std::get_if<Select>(&compute.statement.body)) {
+            const double ranks = select->rank ? extents_[select->rank->index()] : 1;
+            Evaluation compared = each;
+            compared.instructions += kPerComparison;
+            return across_lanes(compared, results / ranks, ranks * extents_[select->over.index()]);
+        }
         UnitWork work = evaluated(each, results);
         work.instructions += results * kPerElement;
         work.steps = ceil_of(results, kThreads) * (each.instructions + kPerElement);

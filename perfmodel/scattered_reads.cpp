@@ -97,13 +97,25 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
                 const bool in_vectors = target.home == Home::Fragment &&
                                         read->index.back() == axis_index(*target.column);
                 const double vector = in_vectors ? static_cast<double>(plan_.vector) : 1;
-                work += reads(count, count / vector, lines_of(*read, lanes));
+                // Serial folds read vectors, others neighbours that the compiler may join.
+                work += reads(serial != nullptr ? count / vector : count, count / vector,
+                              lines_of(*read, lanes));
+                const auto bits = static_cast<double>(bits_of(tile->second.type));
                 if (counted.insert(variable).second)
-                    work.loaded += elements_.elements(read->array) *
-                                   static_cast<double>(bits_of(tile->second.type)) / 8;
+                    work.loaded += elements_.elements(read->array) * bits / 8 *
+                                   sectors_of(read->array, bits);
             }
         });
     return work;
+}
+
+/// Bytes that memory gives for each that a block reads of an array.
+double ScatteredReads::sectors_of(ArrayId array, double bits) const {
+    const AxisId inner = region_.arrays[array.index()].axes.back();
+    const double piece = elements_.extent(inner);
+    return piece < static_cast<double>(region_.axes[inner.index()].extent)
+               ? sector_share(piece, bits)
+               : 1;
 }
 
 UnitWork ScatteredReads::of_operand(const Compute& compute, const Expression& operand,

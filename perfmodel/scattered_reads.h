@@ -35,6 +35,7 @@ private:
     [[nodiscard]] UnitWork reads(double of_thread, double apart, double lines) const;
     [[nodiscard]] double of_thread(const Compute& compute, const schedule::Serial* serial,
                                    const std::set<AxisId>& along) const;
+    [[nodiscard]] double sectors_of(ArrayId array, double bits) const;
     [[nodiscard]] double lines_of(const Read& read, std::optional<AxisId> along) const;
     [[nodiscard]] double columns(AxisId axis) const;
     [[nodiscard]] double warps() const;

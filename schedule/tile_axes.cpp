@@ -191,8 +191,16 @@ private:
                                     : Role::None);
             classes[roles].push_back(axis);
         }
-        for (const auto& [roles, axes] : classes)
+        for (auto& [roles, axes] : classes) {
+            // Rows of several axes, and columns that lie in memory.
+            if (stands_in_none(roles, Role::Depth) && axes.size() > 2)
+                std::erase(axes, in_memory_order(axes).back());
             if (axes.size() >= 2 && held_in_rows(axes) && stay_together(axes)) make_axis(axes);
+        }
+    }
+
+    [[nodiscard]] static bool stands_in_none(const std::vector<Role>& roles, Role role) {
+        return std::find(roles.begin(), roles.end(), role) == roles.end();
     }
 
     /// Whether a fold goes along the axes at once into what has an element a row, or an array runs

@@ -140,6 +140,7 @@ void RegionFrame::narrow(AxisId axis, std::int64_t size, const IndexForm& start,
     const std::string name = next_name(axis_names_[axis.index()].count);
     body.push_back(
         kernel::define("int", name, expression_of(minimum(IndexForm(range.capacity), rest))));
+    multiples_[name] = std::gcd(divisor_of(rest), range.capacity);
     range.count = counted(name, range.capacity);
 }
 

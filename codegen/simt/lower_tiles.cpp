@@ -239,7 +239,7 @@ int SimtLowering::vector_width(ArrayId array, const TileView& tile) const {
     const std::int64_t width = 16 / kernel::element_bytes(type);
     const std::int64_t extent = region_.axes[axis.index()].extent;
     if (run_time_[axis.index()] || extent % width != 0) return 1;
-    if (!tile.count[last].is_constant(tile.capacity[last])) return 1;
+    if (divisor_of(tile.count[last]) % width != 0) return 1;
     if (tile.capacity[last] % width != 0 || divisor_of(tile.origin[last]) % width != 0) return 1;
     return static_cast<int>(width);
 }
