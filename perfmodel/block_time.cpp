@@ -133,12 +133,15 @@ double BlockClock::copied(const UnitWork& work) const {
     return work.own_instructions * plain_.step + work.own_trips * load_;
 }
 
+double BlockClock::waits(const UnitWork& work, const KernelWork& kernel) const {
+    return work.steps * kind_of(kernel).step + work.barriers * barrier_;
+}
+
 /// What a warp waits for whatever else runs. A warp group goes on when its products are there.
 double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
-    const Kind& kind = kind_of(kernel);
-    const double waits = work.steps * kind.step + work.barriers * barrier_;
+    const double own = waits(work, kernel);
     if (kernel.groups == 0)
-        return work.own_trips > 0 ? alone(work, kernel) + waits + copied(work) : waits;
+        return work.own_trips > 0 ? alone(work, kernel) + own + copied(work) : own;
     UnitWork beside = work;
     UnitWork awaited;
     for (const auto& [type, count] : work.awaited) {
@@ -146,13 +149,16 @@ double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
         awaited.products[type] = count;
     }
     return alone(beside, kernel) +
-           busy(awaited, kernel).tensor / static_cast<double>(kernel.groups) + waits;
+           busy(awaited, kernel).tensor / static_cast<double>(kernel.groups) + own;
 }
 
 /// Of a chunk: it is there no sooner than what it works on, of which several are on their way; what
 /// an agent copies itself comes one instruction of a lone warp after the other.
 double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
     const double arrives = loop.loads ? load_ / static_cast<double>(loop.stages) : 0;
+    if (loop.waits)
+        return arrives + loop.chunk.loaded * moved_byte(kernel) + computed(loop.chunk, kernel) +
+               waits(loop.chunk, kernel) + copied(loop.chunk);
     if (kernel.groups == 0) return std::max(chain(loop.chunk, kernel), arrives);
     return std::max({chain(loop.chunk, kernel), arrives, copied(loop.chunk)});
 }

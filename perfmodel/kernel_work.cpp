@@ -35,6 +35,9 @@ constexpr double kWidenedPair = 4.25;  ///< of 4 bits: a quarter of a read, and 
 constexpr double kWordsAtOnce = 4;     ///< a lane's, of integers of 4 bits
 constexpr double kAwait = 40;          ///< a warp's, to wait for a slot of a ring and release it
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
+/// Barriers that take as long as lanes that put together what they have folded, and as warps.
+constexpr double kShuffled = 3;
+constexpr double kAcrossWarps = 4;
 
 /// Walks a scheduled program with its plan.
 class Reader {
@@ -108,6 +111,7 @@ private:
         work.missing_registers = std::max(work.missing_registers, missing_registers(loop));
         read(loop.body, work, inner.chunk, chunks);
         inner.loads = inner.loads || inner.chunk.loaded > 0;
+        inner.waits = inner.loads && !plan_.has_products();
         work.loops.push_back(std::move(inner));
         masked_ = is_within;
     }
@@ -392,11 +396,24 @@ private:
         if (std::holds_alternative<Fold>(compute.statement.body) && plan_.has_products() &&
             tile.home == schedule::Home::Row && !plan_.lane_folds.contains(leaf))
             work.steps += 1;
+        if (combines_lanes(compute, leaf))
+            work.barriers += kShuffled + (plan_.across_warps ? kAcrossWarps : 0);
         if (tile.home == schedule::Home::Matrix || tile.home == schedule::Home::Shared) {
             work.instructions += places * kPublish;
             work.shared += places * 2;
         }
         return work;
+    }
+
+    /// Where no product is, whether threads put together what each has folded.
+    [[nodiscard]] bool combines_lanes(const Compute& compute, schedule::LeafId leaf) const {
+        if (plan_.has_products() || !std::holds_alternative<Fold>(compute.statement.body) ||
+            plan_.lane_folds.contains(leaf))
+            return false;
+        const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
+        if (tile.home == schedule::Home::Fragment)
+            return plan_.serial.contains(leaf) && plan_.sharers() > 1;
+        return plan_.lanes_per_row > 1;
     }
 
     [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }

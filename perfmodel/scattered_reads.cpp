@@ -99,7 +99,7 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
                 const double vector = in_vectors ? static_cast<double>(plan_.vector) : 1;
                 // Serial folds read vectors, others neighbours that the compiler may join.
                 work += reads(serial != nullptr ? count / vector : count, count / vector,
-                              lines_of(*read, lanes));
+                              lines_of(*read, lanes, shared_axis(serial)));
                 const auto bits = static_cast<double>(bits_of(tile->second.type));
                 if (counted.insert(variable).second)
                     work.loaded += elements_.elements(read->array) * bits / 8 *
@@ -107,6 +107,14 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
             }
         });
     return work;
+}
+
+/// The axis along which threads share what a fragment's columns are folded from: the longest.
+std::optional<AxisId> ScatteredReads::shared_axis(const schedule::Serial* serial) const {
+    if (serial == nullptr || serial->over || plan_.sharers() == 1) return std::nullopt;
+    return *std::max_element(
+        serial->axes.begin(), serial->axes.end(),
+        [&](AxisId a, AxisId b) { return elements_.extent(a) < elements_.extent(b); });
 }
 
 /// Bytes that memory gives for each that a block reads of an array.
@@ -140,7 +148,8 @@ UnitWork ScatteredReads::of_operand(const Compute& compute, const Expression& op
 
 /// Lines of a cache in which the elements lie that a warp reads at once: of the lanes of a row, a
 /// vector apart, and of the rows that share a warp.
-double ScatteredReads::lines_of(const Read& read, std::optional<AxisId> along) const {
+double ScatteredReads::lines_of(const Read& read, std::optional<AxisId> along,
+                                std::optional<AxisId> shared) const {
     constexpr double kLine = 128;  // bytes
     const Array& array = region_.arrays[read.array.index()];
     const auto stride = [&](AxisId axis) {
@@ -158,6 +167,7 @@ double ScatteredReads::lines_of(const Read& read, std::optional<AxisId> along) c
     double all = 1;
     if (along) all *= lines(of_row, static_cast<double>(plan_.vector) * stride(*along));
     if (plan_.row) all *= lines(kLanes / of_row, stride(*plan_.row));
+    if (shared) all *= lines(kLanes / of_row, stride(*shared));
     return all;
 }
 

@@ -36,7 +36,9 @@ private:
     [[nodiscard]] double of_thread(const Compute& compute, const schedule::Serial* serial,
                                    const std::set<AxisId>& along) const;
     [[nodiscard]] double sectors_of(ArrayId array, double bits) const;
-    [[nodiscard]] double lines_of(const Read& read, std::optional<AxisId> along) const;
+    [[nodiscard]] double lines_of(const Read& read, std::optional<AxisId> along,
+                                  std::optional<AxisId> shared = std::nullopt) const;
+    [[nodiscard]] std::optional<AxisId> shared_axis(const schedule::Serial* serial) const;
     [[nodiscard]] double columns(AxisId axis) const;
     [[nodiscard]] double warps() const;
 

@@ -42,6 +42,8 @@ struct LoopWork {
     bool is_masked = false;   ///< some of its chunks may be left out
     double chunks = 0;        ///< of one block, were none left out
     double mask = 0;          ///< instructions more where a mask cuts a chunk
+    /// Whether threads read what it works on themselves, and go on when it is there.
+    bool waits = false;
 };
 
 /// How many chunks of the masked loop a block visits, and how many of them the mask cuts.

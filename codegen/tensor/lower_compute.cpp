@@ -64,10 +64,8 @@ void TensorLowering::lower_elements(LeafId leaf, const Compute& compute, Span sp
     add_comments(text_of(compute.statement), span, compute.via, body);
     if (const std::optional<Expression> value = map_of(compute))
         return lower_map(compute, *value, body);
-    const Fold& fold = std::get<Fold>(compute.statement.body);
-    if (const auto serial = plan_.serial.find(leaf); serial != plan_.serial.end())
-        return lower_serial(compute, fold, serial->second, body);
-    lower_fold(leaf, compute, fold, body);
+    if (plan_.serial.contains(leaf)) return lower_serial({leaf}, body);
+    lower_fold(leaf, compute, std::get<Fold>(compute.statement.body), body);
 }
 
 /// What a computation without a fold gives every element. A fold over one index is none.
@@ -136,9 +134,13 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
     const VariableId target = compute.targets.front();
     const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
+    declare(target, body);
+    if (tile.home == Home::Fragment) {
+        append(before, elements_of_map(compute, domain, std::move(value), std::move(inside)));
+        return append(body, row_loop(std::move(before)));
+    }
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
         value = rounded(value, info.type);
-    declare(target, body);
     if (tile.home == Home::Thread) {
         inside.push_back(assign(place(target), value.value));
         if (inside.size() == 1)
@@ -147,19 +149,24 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
             body.push_back({kernel::Block{std::move(inside)}});
         return;
     }
-    if (tile.home == Home::Row) {
-        inside.push_back(assign(element_at(target), value.value));
-        append(body, row_loop(std::move(inside)));
-        return;
-    }
+    inside.push_back(assign(element_at(target), value.value));
+    append(body, row_loop(std::move(inside)));
+}
+
+/// A row's elements of a fragment.
+Body TensorLowering::elements_of_map(const Compute& compute, const Domain& domain, Code value,
+                                     Body inside) const {
+    const VariableId target = compute.targets.front();
+    const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
+    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
+        value = rounded(value, info.type);
     // What a product multiplies must be 0 beyond the array.
     const bool operand =
         std::any_of(plan_.products.begin(), plan_.products.end(),
                     [&](const auto& entry) { return entry.second.left.direct == target; });
     if (operand) value.value = choose(test_in_chunk(*domain.column), value.value, kernel::real(0));
     inside.push_back(assign(element_at(target), value.value));
-    append(before, column_loop(*domain.column, std::move(inside)));
-    append(body, row_loop(std::move(before)));
+    return column_loop(*domain.column, std::move(inside));
 }
 
 /// By lanes: each folds what it holds of a row, and nobody else's.

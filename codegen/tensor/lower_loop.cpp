@@ -217,13 +217,17 @@ Body TensorLowering::inside_chunk(const ChunkLoop& code, const std::vector<Item>
     const std::optional<AxisId> outer_chunked = chunked_;
     chunked_ = code.loop.axis;
     const std::set<VariableId> declared = declared_;
+    schedule::Body together;
     for (const Item& item : items) {
         const OpId* op = std::get_if<OpId>(&item.node);
-        if (op != nullptr && schedule_[*op].lead > 0 && !led)
-            append(inside, only_if(member(variable("more"), "value"), lead_call(code, *op, {})));
-        else
-            lower(schedule::Body{item}, inside);
+        if (op == nullptr || schedule_[*op].lead == 0 || led) {
+            together.push_back(item);
+            continue;
+        }
+        lower(std::exchange(together, {}), inside);
+        append(inside, only_if(member(variable("more"), "value"), lead_call(code, *op, {})));
     }
+    lower(together, inside);
     declared_ = declared;
     chunked_ = outer_chunked;
     return inside;

@@ -1,4 +1,6 @@
 // Folds along axes that no tile in registers runs along: loops in every thread.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "codegen/tensor/fold_code.h"
@@ -14,6 +16,7 @@ using kernel::define;
 using kernel::For;
 using kernel::variable;
 using schedule::Home;
+using schedule::LeafId;
 
 }  // namespace
 
@@ -33,15 +36,16 @@ Body TensorLowering::loop_in_vectors(Vectors vectors, const std::string& first, 
     return {kernel::unrolled_loop(vector, columns.count / vectors.count, std::move(whole))};
 }
 
-/// Where blocks are few, nothing but other turns hides the latency of what a turn reads. Of what
-/// goes along `shared`, threads that hold the same columns have their parts.
-Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner,
+/// Nothing but other turns hides the latency of vectors that a turn reads, nor, where blocks are
+/// few, of anything. Of what goes along `shared`, threads that hold the same columns have their
+/// parts.
+Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner, bool in_vectors,
                                  std::optional<AxisId> shared) const {
     constexpr std::int64_t kAtOnce = 8;
     bool innermost = true;
     const auto around = [&](AxisId axis) {
         For loop;
-        if (innermost && program_.few_blocks) loop.unroll_by = kAtOnce;
+        if (innermost && (in_vectors || program_.few_blocks)) loop.unroll_by = kAtOnce;
         innermost = false;
         loop.name = axis_names_[axis.index()].local;
         loop.end = expression_of(ranges_.at(axis).count);
@@ -87,7 +91,8 @@ kernel::Statement TensorLowering::define_whole(AxisId axis) const {
 }
 
 /// Puts together what threads have folded of the same columns.
-kernel::Statement TensorLowering::combine_columns(MonoidId monoid, AxisId column) const {
+kernel::Statement TensorLowering::combine_columns(MonoidId monoid, AxisId column,
+                                                  const kernel::Expression& acc) const {
     const char* combine = monoid == kSum       ? "Sum"
                           : monoid == kProduct ? "Product"
                           : monoid == kMax     ? "Maximum"
@@ -95,22 +100,91 @@ kernel::Statement TensorLowering::combine_columns(MonoidId monoid, AxisId column
     const kernel::Type columns = columns_of(column).type;
     if (plan_.warps_down == 1)
         return {kernel::Run{
-            call({"combine_columns", {kernel::Type(combine), columns}}, {variable("acc")})}};
+            call({"combine_columns", {kernel::Type(combine), columns}}, {acc})}};
     return {kernel::Run{
         call({"combine_columns", {kernel::Type(combine), columns, variable("kThreads")}},
-             {variable("acc"), variable(scratch_)})}};
+             {acc, variable(scratch_)})}};
 }
 
-void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
-                                  const schedule::Serial& serial, Body& body) {
+/// Whether a fold can be made by the loop that makes another: what both fold is read along the same
+/// axes into the same columns, and what one makes the other does not read.
+bool TensorLowering::joins(LeafId leaf, LeafId first) const {
+    const auto serial = plan_.serial.find(leaf);
+    const auto before = plan_.serial.find(first);
+    if (plan_.has_products() || serial == plan_.serial.end() || before == plan_.serial.end() ||
+        serial->second.axes != before->second.axes)
+        return false;
+    const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
+    const Compute& other = std::get<Compute>(leaves_[first.index()]->node);
     const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
+    const schedule::Tile& of_first = plan_.tiles.at(other.targets.front());
+    return tile.home == Home::Fragment && of_first.home == Home::Fragment &&
+           tile.column == of_first.column;
+}
+
+/// The folds among `items` from `at` on that one loop makes.
+std::vector<LeafId> TensorLowering::made_at_once(const schedule::Body& items,
+                                                 std::size_t at) const {
+    std::vector<LeafId> leaves;
+    std::set<VariableId> made;
+    for (; at < items.size(); ++at) {
+        const schedule::OpId* op = std::get_if<schedule::OpId>(&items[at].node);
+        if (op == nullptr || schedule_[*op].kind != schedule::Op::Kind::Elements) break;
+        const LeafId leaf = schedule_[*op].leaf;
+        if (!joins(leaf, leaves.empty() ? leaf : leaves.front())) break;
+        const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
+        const std::vector<VariableId>& serial = plan_.serial.at(leaf).reads;
+        const auto is_made = [&](VariableId read) { return made.contains(read); };
+        if (std::any_of(compute.reads.begin(), compute.reads.end(), is_made) ||
+            std::any_of(serial.begin(), serial.end(), is_made))
+            break;
+        leaves.push_back(leaf);
+        made.insert(compute.targets.front());
+    }
+    return leaves;
+}
+
+void TensorLowering::lower_at_once(const std::vector<LeafId>& leaves, Body& body) {
+    temporaries_ = 0;
+    for (const LeafId leaf : leaves) {
+        const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
+        make_deferred_loads(compute, body);
+        add_comments(text_of(compute.statement), leaves_[leaf.index()]->span, compute.via, body);
+    }
+    lower_serial(leaves, body);
+}
+
+void TensorLowering::lower_serial(const std::vector<LeafId>& leaves, Body& body) {
+    const auto compute_of = [&](LeafId leaf) -> const Compute& {
+        return std::get<Compute>(leaves_[leaf.index()]->node);
+    };
+    const auto fold_of = [&](LeafId leaf) -> const Fold& {
+        return std::get<Fold>(compute_of(leaf).statement.body);
+    };
+    const schedule::Serial& serial = plan_.serial.at(leaves.front());
+    const schedule::Tile& tile = plan_.tiles.at(compute_of(leaves.front()).targets.front());
     const bool fragment = tile.home == Home::Fragment;
     Domain domain{tile.home != Home::Thread, std::nullopt};
     if (fragment) domain.column = tile.column;
-    scales_.erase(compute.statement.targets.front());
-    ExpressionScope scope = scope_for(compute);
-    for (const VariableId variable : serial.reads) add_element(scope, variable);
-    note_parameters(serial.value, scope);
+    ExpressionScope scope = scope_for(compute_of(leaves.front()));
+    Expression all = serial.value;
+    std::set<VariableId> reads;
+    std::vector<kernel::Expression> accs;
+    for (const LeafId leaf : leaves) {
+        const schedule::Serial& own = plan_.serial.at(leaf);
+        const Compute& compute = compute_of(leaf);
+        scales_.erase(compute.statement.targets.front());
+        for (const VariableId variable : compute.reads) add_element(scope, variable);
+        for (const VariableId variable : own.reads) add_element(scope, variable);
+        for (const Expression* expression : expressions_of(compute.statement))
+            note_parameters(*expression, scope);
+        note_parameters(own.value, scope);
+        reads.insert(own.reads.begin(), own.reads.end());
+        if (leaf != leaves.front()) all = apply(Function::Add, {std::move(all), own.value});
+        const kernel::Expression acc =
+            variable(accs.empty() ? "acc" : fmt::format("acc{}", accs.size() + 1));
+        accs.push_back(acc);
+    }
 
     // What every index of the axes adds.
     looped_ = std::set<AxisId>(serial.axes.begin(), serial.axes.end());
@@ -126,18 +200,24 @@ void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
         vectors.element = names_.fresh("element");
         vectors.local = local_index(*column);
         vectors.first = index_atom(first, range_of(vectors.local));
-        for (const VariableId read : serial.reads)
-            read_in_vectors(vectors, read, serial.value, scope);
+        for (const VariableId read : reads) read_in_vectors(vectors, read, all, scope);
     }
+    const auto element_of_acc = [&](std::size_t k) {
+        return fragment ? subscript(accs[k], variable("j")) : accs[k];
+    };
     Body step;
     Body inside;
-    Code value = print_hoisted(serial.value, {domain.row, column}, scope, step, inside);
-    if (serial.over)
-        value.value = choose(test_in_chunk(*serial.over), value.value, identity_of(fold.monoid));
-    kernel::Expression acc = variable("acc");
-    if (fragment) acc = subscript(std::move(acc), variable("j"));
-    inside.push_back(assign(acc, combined(fold.monoid, acc, value.value, value.finite)));
-    if (!vectors.known.empty())
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+        const MonoidId monoid = fold_of(leaves[k]).monoid;
+        Code value = print_hoisted(plan_.serial.at(leaves[k]).value, {domain.row, column}, scope,
+                                   step, inside);
+        if (serial.over)
+            value.value = choose(test_in_chunk(*serial.over), value.value, identity_of(monoid));
+        const kernel::Expression acc = element_of_acc(k);
+        inside.push_back(assign(acc, combined(monoid, acc, value.value, value.finite)));
+    }
+    const bool in_vectors = !vectors.known.empty();
+    if (in_vectors)
         inside = loop_in_vectors(std::move(vectors), first, std::move(inside));
     else if (column)
         inside = column_loop(*column, std::move(inside));
@@ -146,31 +226,51 @@ void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
     scope.named.clear();  // declared within the loops
 
     Body before;
-    if (fragment) {
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+        const kernel::Expression identity = identity_of(fold_of(leaves[k]).monoid);
+        const std::string name = k == 0 ? "acc" : fmt::format("acc{}", k + 1);
+        if (!fragment) {
+            before.push_back(kernel::declare("float", name, identity));
+            continue;
+        }
         const Columns columns = columns_of(*column);
-        before.push_back(kernel::declare_array("float", "acc", {columns.count}));
+        before.push_back(kernel::declare_array("float", name, {columns.count}));
         before.push_back(
-            kernel::unrolled_loop("j", columns.count, {assign(acc, identity_of(fold.monoid))}));
-    } else {
-        before.push_back(kernel::declare("float", "acc", identity_of(fold.monoid)));
+            kernel::unrolled_loop("j", columns.count, {assign(element_of_acc(k), identity)}));
     }
     const std::optional<AxisId> shared = fragment ? shared_axis(serial.axes) : std::nullopt;
-    append(before, loops_along(serial.axes, std::move(step), shared));
-    if (shared) before.push_back(combine_columns(fold.monoid, *column));
-    if (serial.over) before.push_back(assign(acc, folded_across(fold.monoid, acc)));
+    append(before, loops_along(serial.axes, std::move(step), in_vectors, shared));
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+        const MonoidId monoid = fold_of(leaves[k]).monoid;
+        if (shared) before.push_back(combine_columns(monoid, *column, accs[k]));
+        if (serial.over) before.push_back(assign(accs[k], folded_across(monoid, accs[k])));
+    }
 
     // What is added to it.
-    Body last;
-    Code total = real_code(acc, !plan_.infinite.contains(compute.statement.targets.front()));
-    if (!fold.seed.empty()) {
-        const Code seed =
-            print_hoisted(fold.seed.front(), domain, scope, before, fragment ? last : before);
-        total.value = combined(fold.monoid, seed.value, acc, total.finite && seed.finite);
+    Body results;
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+        const Compute& compute = compute_of(leaves[k]);
+        const Fold& fold = fold_of(leaves[k]);
+        Body last;
+        Code total =
+            real_code(element_of_acc(k), !plan_.infinite.contains(compute.statement.targets.front()));
+        if (!fold.seed.empty()) {
+            const Code seed =
+                print_hoisted(fold.seed.front(), domain, scope, before, fragment ? last : before);
+            total.value =
+                combined(fold.monoid, seed.value, element_of_acc(k), total.finite && seed.finite);
+        }
+        if (fragment) {
+            declare(compute.targets.front(), body);
+            append(results, elements_of_map(compute, domain, total, std::move(last)));
+            continue;
+        }
+        // What is not along the rows is the same in each of them.
+        if (!domain.row) before.insert(before.begin(), define("int", "i", 0));
+        return finish_map(compute, domain, total, {}, std::move(before), body);
     }
-    if (fragment) return finish_map(compute, domain, total, std::move(before), last, body);
-    // What is not along the rows is the same in each of them.
-    if (!domain.row) before.insert(before.begin(), define("int", "i", 0));
-    finish_map(compute, domain, total, {}, std::move(before), body);
+    append(before, std::move(results));
+    append(body, row_loop(std::move(before)));
 }
 
 }  // namespace napkin::lowering

@@ -225,7 +225,12 @@ void TensorLowering::declare_warps(Body& body) {
 }
 
 void TensorLowering::lower(const schedule::Body& items, Body& body) {
-    for (const schedule::Item& item : items)
+    for (std::size_t at = 0; at < items.size(); ++at) {
+        if (const std::vector<LeafId> leaves = made_at_once(items, at); leaves.size() > 1) {
+            lower_at_once(leaves, body);
+            at += leaves.size() - 1;
+            continue;
+        }
         std::visit(overloaded{[&](schedule::OpId op) { lower(op, body); },
                               [&](const schedule::Sync& sync) { lower(sync, body); },
                               [&](const schedule::Await& await) { lower(await, body); },
@@ -237,7 +242,8 @@ void TensorLowering::lower(const schedule::Body& items, Body& body) {
                               [&](const schedule::ChunkLoop& loop) {
                                   leads(loop) ? lower_turns(loop, body) : lower_loop(loop, body);
                               }},
-                   item.node);
+                   items[at].node);
+    }
 }
 
 void TensorLowering::lower(const schedule::Sync& sync, Body& body) const {

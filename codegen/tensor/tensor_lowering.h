@@ -255,6 +255,8 @@ private:
     void lower_map(const Compute& compute, const Expression& value, Body& body);
     void finish_map(const Compute& compute, const Domain& domain, Code value, Body before,
                     Body inside, Body& body);
+    [[nodiscard]] Body elements_of_map(const Compute& compute, const Domain& domain, Code value,
+                                       Body inside) const;
     void lower_fold(LeafId leaf, const Compute& compute, const Fold& fold, Body& body);
     [[nodiscard]] std::pair<std::optional<AxisId>, bool> folded_axes(const Fold& fold) const;
     [[nodiscard]] kernel::Expression part_at(LeafId fold, const kernel::Expression& across) const;
@@ -281,13 +283,18 @@ private:
     void lower_paired_left(LeafId product, Body& body);
 
     // lower_serial.cpp
-    void lower_serial(const Compute& compute, const Fold& fold, const schedule::Serial& serial,
-                      Body& body);
+    [[nodiscard]] bool joins(LeafId leaf, LeafId first) const;
+    [[nodiscard]] std::vector<LeafId> made_at_once(const schedule::Body& items,
+                                                   std::size_t at) const;
+    void lower_at_once(const std::vector<LeafId>& leaves, Body& body);
+    void lower_serial(const std::vector<LeafId>& leaves, Body& body);
     /// Loops over all indices that the block has along the axes, outermost first.
     [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner,
+                                   bool in_vectors = false,
                                    std::optional<AxisId> shared = std::nullopt) const;
     [[nodiscard]] std::optional<AxisId> shared_axis(const std::vector<AxisId>& axes) const;
-    [[nodiscard]] kernel::Statement combine_columns(MonoidId monoid, AxisId column) const;
+    [[nodiscard]] kernel::Statement combine_columns(MonoidId monoid, AxisId column,
+                                                    const kernel::Expression& acc) const;
     [[nodiscard]] kernel::Statement define_whole(AxisId axis) const;
     /// What the threads that share a row hold, folded.
     [[nodiscard]] kernel::Expression folded_across(MonoidId monoid,
