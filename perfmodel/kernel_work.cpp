@@ -28,6 +28,8 @@ constexpr double kPerPiece = 24;       ///< for one whose place each thread has 
 constexpr double kPerShifted = 40;     ///< for one that two are put together to
 constexpr double kPerElement = 10;     ///< for an element alone, and its place
 constexpr double kPerWord = 8;         ///< integers of 4 bits
+constexpr double kLine = 128;          ///< bytes of a cache's line
+constexpr double kPerLine = 4;         ///< turns for one that is moved for few of its bytes
 constexpr double kTogether = 4;        ///< copies of a thread that are on their way at once
 constexpr double kPublish = 1;         ///< to round and store an element
 constexpr double kPairAlone = 3;       ///< to read two of 16 bits, each by a load, into a word
@@ -207,9 +209,28 @@ private:
             add_own_copy(*load, bytes, program_.apart(op.id), work);
         else if (!op.box)
             work.instructions = bytes / kVector * kPerVector;
+        if (!plan_.has_products()) work.turns += kPerLine * lines_beyond(leaf, bits, bytes);
         for (const schedule::BufferId buffer : op.writes)
             if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
         return work;
+    }
+
+    /// Lines of a cache that rows are moved through, beyond those that neighbours fill.
+    [[nodiscard]] double lines_beyond(const TileStatement& leaf, double bits, double bytes) const {
+        const Save* save = std::get_if<Save>(&leaf.node);
+        const ArrayId id = save ? save->array : std::get<Load>(leaf.node).array;
+        const VariableId variable = save ? save->source : std::get<Load>(leaf.node).target;
+        const auto tile = plan_.tiles.find(variable);
+        if (tile == plan_.tiles.end() || tile->second.home != schedule::Home::Fragment) return 0;
+        const Array& array = region_.arrays[id.index()];
+        double run = bits / 8;
+        for (std::size_t i = array.axes.size(); i-- > 0 && run < kLine;) {
+            const AxisId axis = array.axes[array.layout.empty() ? i : array.layout[i]];
+            run *= elements_.extent(axis);
+            if (elements_.extent(axis) < static_cast<double>(region_.axes[axis.index()].extent))
+                break;
+        }
+        return bytes / std::min(run, kLine) - bytes / kLine;
     }
 
     /// By threads, which are an agent of their own or those that compute.

@@ -91,7 +91,6 @@ private:
         const double chunks = inner.chunks;
         within(loop.axis, loop.size, [&] { read(loop.body, inner.chunk, chunks); });
         inner.loads = inner.chunk.loaded > 0;
-        inner.waits = inner.loads;
         work_.loops.push_back(std::move(inner));
     }
 

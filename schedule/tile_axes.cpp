@@ -421,10 +421,12 @@ private:
         if (!tiled_.contains(target) && tiled(own) != own)
             set_axes(region, target, tiled(own), extents_);
         std::map<ArrayId, ArrayId> arrays;
+        std::set<ArrayId> loaded;
         const auto note = [&](VariableId variable) {
-            if (tiled_.contains(variable))
-                arrays[region_.variables[variable.index()].array] =
-                    region.variables[variable.index()].array;
+            if (!tiled_.contains(variable)) return;
+            const ArrayId array = region_.variables[variable.index()].array;
+            arrays[array] = region.variables[variable.index()].array;
+            if (loads_.contains(variable)) loaded.insert(array);
         };
         note(target);
         for (const VariableId variable : compute.reads) note(variable);
@@ -436,6 +438,8 @@ private:
             if (made == arrays.end()) return node;
             const std::vector<AxisId>& was = region_.arrays[element->array.index()].axes;
             Expression result = read_axes(made->second, region.arrays[made->second.index()].axes);
+            // What was loaded where it is read is read there.
+            if (loaded.contains(element->array)) return result;
             // Along what is no tile axis an element may be read at another index.
             std::vector<Expression>& index = std::get<Read>(result.node).index;
             for (std::size_t d = 0; d < was.size(); ++d)

@@ -93,11 +93,6 @@ std::string text_of(const Request& request) {
     return text;
 }
 
-std::uint64_t number_from(const char* variable, std::uint64_t usual) {
-    const char* given = std::getenv(variable);
-    return given != nullptr ? std::stoull(given) : usual;
-}
-
 /// A program as it was asked for.
 struct Trial {
     std::string name;
@@ -289,7 +284,7 @@ TEST_CASE("choices: what cannot be kept is refused") {
 }
 
 TEST_CASE("choices: any that are taken are kept, make the same again, and are right") {
-    std::mt19937_64 random(number_from("NAPKIN_SEED", 20261123));
+    std::mt19937_64 random(test::number_from("NAPKIN_SEED", 20261123));
     constexpr int kEvery = 12;  // so many of the small ones taken, one is run
     std::vector<Trial> run;
     std::vector<EmittedKernel> kernels;

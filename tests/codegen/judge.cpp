@@ -1,6 +1,9 @@
 #include "tests/codegen/judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <list>
 #include <memory>
@@ -131,6 +134,19 @@ std::string wrong_at_some_scale(const Run& run, const std::function<void(Tensors
 }
 
 }  // namespace
+
+void rename_kernels(EmittedProgram& program, std::uint64_t trial) {
+    for (EmittedKernel& kernel : program.kernels) {
+        const std::string own = fmt::format("trial{}_{}", trial, kernel.name);
+        kernel.source.replace(kernel.source.find(kernel.name + "("), kernel.name.size(), own);
+        kernel.name = own;
+    }
+}
+
+std::uint64_t number_from(const char* variable, std::uint64_t usual) {
+    const char* given = std::getenv(variable);
+    return given != nullptr ? std::stoull(given) : usual;
+}
 
 std::filesystem::path emulator_folder() {
     return kept_folder("emulator");

@@ -32,6 +32,12 @@ struct Chance {
 /// and says what the compiler rejects, which they will find too. Empty: nothing.
 std::string compile_together(const std::vector<EmittedKernel>& kernels);
 
+/// Gives kernels names of their own, so that those of other trials can be compiled with them.
+void rename_kernels(EmittedProgram& program, std::uint64_t trial);
+
+/// The number that a variable of the environment holds, such as NAPKIN_SEED.
+[[nodiscard]] std::uint64_t number_from(const char* variable, std::uint64_t usual);
+
 /// What is wrong with a run: what the emulator found, runs that differ in a bit, elements that
 /// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing.
 [[nodiscard]] std::string wrong_with(const State& state, const EmittedProgram& program,

@@ -72,6 +72,33 @@ TEST_CASE("elements along an axis and along its alias are different ones") {
     for (const PlaceCase& test : cases) check_right(test);
 }
 
+TEST_CASE("what a product is computed from is read once beside its place") {
+    const PlaceCase cases[] = {
+        {"a padded image of one axis, of what is positive",
+         "axis p = 16, s = 2, c = 4, m = 8\n input H[p, c], W[s, c, m] : bf16\n"
+         "output Y[p, m] : f32 = sum(s, c) relu(if p + s < size(p) then H[p + s, c] else 0) * "
+         "W[s, c, m]"},
+        {"a padded image, in parts",
+         "axis p = 20, s = 3, c = 6, m = 8\n input H[p, c], W[s, c, m] : bf16\n"
+         "output Y[p, m] : f32 = sum(s, c) (if p + s < size(p) then H[p + s, c] else 0) * W[s, c, m]",
+         "split-stream s by 2"},
+        {"round its end",
+         "axis p = 20, r = 3, k = 8, c = 6\n input X[p, k], W[r, k, c] : bf16\n"
+         "output Y[p, c] : bf16 = sum(r, k) relu(X[(p + r) % size(p), k]) * W[r, k, c]"},
+        {"its last element again",
+         "axis p = 20, r = 3, k = 8, c = 6\n input X[p, k], W[r, k, c] : bf16\n"
+         "output Y[p, c] : bf16 = sum(r, k) relu(X[min(p + r, size(p) - 1), k]) * W[r, k, c]"},
+        {"from its end",
+         "axis p = 20, r = 3, k = 8, c = 6\n input X[p, k], W[r, k, c] : bf16\n"
+         "output Y[p, c] : bf16 = sum(r, k) relu(X[size(p) - 1 - p, k] * r) * W[r, k, c]"},
+        {"shifted and scaled by head",
+         "axis q = 12, h = 3, d = 8, o = 10\n input X[q, d], W[h, d, o] : bf16\n"
+         "input m[q, h] : f32\n output Y[q, o] : bf16 = "
+         "sum(h, d) (if q >= h then X[q - h, d] * m[q, h] else X[q, d]) * W[h, d, o]"},
+    };
+    for (const PlaceCase& test : cases) check_right(test);
+}
+
 TEST_CASE("what a condition keeps inside its array is not read elsewhere") {
     const PlaceCase cases[] = {
         {"a neighbour of what data says",

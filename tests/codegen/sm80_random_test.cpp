@@ -36,11 +36,6 @@ double work_of(const Diagram& diagram) {
     return work;
 }
 
-std::uint64_t number_from(const char* variable, std::uint64_t usual) {
-    const char* given = std::getenv(variable);
-    return given != nullptr ? std::stoull(given) : usual;
-}
-
 /// Floating inputs of a random diagram, most of them of a type that the tensor core multiplies.
 std::string with_short_types(std::string text, std::mt19937_64& random) {
     const std::string type = "] : f32\n";
@@ -124,15 +119,6 @@ struct Trial {
     std::string wrong;  ///< what is already known to be
 };
 
-/// Kernels that are compiled together have names of their own.
-void rename_kernels(EmittedProgram& program, std::uint64_t seed) {
-    for (EmittedKernel& kernel : program.kernels) {
-        const std::string own = fmt::format("trial{}_{}", seed, kernel.name);
-        kernel.source.replace(kernel.source.find(kernel.name + "("), kernel.name.size(), own);
-        kernel.name = own;
-    }
-}
-
 /// Whether a refusal is a clear one.
 bool well_said(const Diagnostic& why) {
     return (why.code == "E0905" || why.code == "E0902") && !why.help.empty();
@@ -175,7 +161,7 @@ Trial draw(std::uint64_t seed, Met& met) {
                         << kernel.source;
             }
             trial.program = std::move(program).value();
-            rename_kernels(*trial.program, seed);
+            test::rename_kernels(*trial.program, seed);
             return trial;
         }
         ++met.refused;
@@ -218,8 +204,8 @@ void judge(const Trial& trial) {
 // NAPKIN_REASONS prints why derivations were refused; NAPKIN_DUMP names a folder for the kernels.
 TEST_CASE("sm_80: random derivations of random diagrams are right, or refused") {
     Met met;
-    const std::uint64_t first = number_from("NAPKIN_SEED", 1);
-    const std::uint64_t trials = number_from("NAPKIN_TRIALS", 64);
+    const std::uint64_t first = test::number_from("NAPKIN_SEED", 1);
+    const std::uint64_t trials = test::number_from("NAPKIN_TRIALS", 64);
     constexpr std::uint64_t kTogether = 32;
     for (std::uint64_t start = first; start < first + trials; start += kTogether) {
         std::vector<Trial> drawn;
