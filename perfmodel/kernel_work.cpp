@@ -16,6 +16,7 @@
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
 #include "schedule/statements.h"
+#include "schedule/warp_shape.h"
 
 namespace napkin {
 namespace {
@@ -36,6 +37,7 @@ constexpr double kPairAlone = 3;       ///< to read two of 16 bits, each by a lo
 constexpr double kWidenedPair = 4.25;  ///< of 4 bits: a quarter of a read, and to numbers
 constexpr double kWordsAtOnce = 4;     ///< a lane's, of integers of 4 bits
 constexpr double kAwait = 40;          ///< a warp's, to wait for a slot of a ring and release it
+constexpr std::int64_t kBesideRows = 24;     ///< registers that a thread of rows needs besides
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
 /// Barriers that take as long as lanes that put together what they have folded, and as warps.
 constexpr double kShuffled = 3;
@@ -68,6 +70,7 @@ public:
                                            : 0;
         else
             work.register_bytes = static_cast<double>(live_registers(program_));
+        if (!plan_.has_products()) work.missing_registers = missing_of_rows(work);
         read(program_.body, work, work.edges, 1);
     }
 
@@ -134,6 +137,15 @@ private:
                         (tile != plan_.tiles.end() && tile->second.home == schedule::Home::Device);
             });
         return found;
+    }
+
+    /// What threads lack that hold rows, as many of them as the block has.
+    [[nodiscard]] std::int64_t missing_of_rows(const KernelWork& work) const {
+        constexpr std::int64_t kMost = 255;
+        const std::int64_t most =
+            std::min(kMost, schedule::kRegisters / static_cast<std::int64_t>(plan_.threads()));
+        const auto held = static_cast<std::int64_t>(work.register_bytes) / 4;
+        return std::max<std::int64_t>(0, held + kBesideRows - most);
     }
 
     /// What a warp group's threads lack where they round an operand: for what it is made of, for

@@ -60,6 +60,7 @@ private:
             const bool is_used = life.begin <= life.end;
             const auto known = before.find(buffer);
             const bool is_known = known != before.end() && known->second.begin <= known->second.end;
+            if (is_used && is_known) kept_.insert(buffer);
             if (is_used && (is_known || ahead.contains(buffer) || life.begin % 2 == 0))
                 life = {begin, end};
             if (is_known) {
@@ -88,7 +89,7 @@ private:
     }
     [[nodiscard]] bool passes_through(BufferId buffer) const {
         const auto readers = readers_.find(buffer);
-        return loaded_.contains(buffer) && readers != readers_.end() && readers->second == 1;
+        return loaded_.contains(buffer) && !kept_.contains(buffer) && readers != readers_.end() && readers->second == 1;
     }
 
     const schedule::Program& program_;
@@ -96,6 +97,7 @@ private:
     std::map<BufferId, Lifetime> lives_;
     std::map<BufferId, int> readers_;
     std::set<BufferId> loaded_;
+    std::set<BufferId> kept_;  // by a loop that did not make them
 };
 
 }  // namespace

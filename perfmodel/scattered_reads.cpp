@@ -14,12 +14,15 @@ using schedule::Home;
 /// Elements that a thread has on their way at once (measured on an H200: sums of columns of 512 x
 /// 512 rows).
 constexpr double kTogether = 32;
+/// Vectors, of which loops go on with so many at once.
+constexpr double kVectorsTogether = 8;
 
 }  // namespace
 
-UnitWork ScatteredReads::reads(double of_thread, double apart, double lines) const {
+UnitWork ScatteredReads::reads(double of_thread, double apart, double lines,
+                               double together) const {
     UnitWork work;
-    work.own_trips = apart / kTogether;
+    work.own_trips = apart / together;
     work.own_instructions = apart;
     work.turns = of_thread * lines * warps();
     return work;
@@ -50,7 +53,7 @@ UnitWork ScatteredReads::loaded(const Load& load) const {
     for (const AxisId axis : region_.arrays[load.array.index()].axes)
         read.index.push_back(axis_index(axis));
     const double of_thread = static_cast<double>(plan_.rows_of_thread()) * columns(column);
-    return reads(of_thread, of_thread, lines_of(read, column));
+    return reads(of_thread, of_thread, lines_of(read, column), kTogether);
 }
 
 /// Elements of a read that differ along these axes; what does not is read once.
@@ -98,8 +101,10 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
                                         read->index.back() == axis_index(*target.column);
                 const double vector = in_vectors ? static_cast<double>(plan_.vector) : 1;
                 // Serial folds read vectors, others neighbours that the compiler may join.
-                work += reads(serial != nullptr ? count / vector : count, count / vector,
-                              lines_of(*read, lanes, shared_axis(serial)));
+                const double apart = count / vector;
+                work += reads(serial != nullptr ? apart : count, apart,
+                              lines_of(*read, lanes, shared_axis(serial)),
+                              serial != nullptr && vector > 1 ? kVectorsTogether : kTogether);
                 const auto bits = static_cast<double>(bits_of(tile->second.type));
                 if (counted.insert(variable).second)
                     work.loaded += elements_.elements(read->array) * bits / 8 *
@@ -140,7 +145,7 @@ UnitWork ScatteredReads::of_operand(const Compute& compute, const Expression& op
             return;
         const auto bits = static_cast<double>(bits_of(tile->second.type));
         const double each = count / (kLanes * warps());
-        work += reads(each, each, kLanes);
+        work += reads(each, each, kLanes, kTogether);
         work.loaded += count * bits / 8 * sector_share(1, bits);
     });
     return work;

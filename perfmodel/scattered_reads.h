@@ -32,7 +32,8 @@ public:
 
 private:
     /// So many elements of every thread, of which a warp's lie in so many lines.
-    [[nodiscard]] UnitWork reads(double of_thread, double apart, double lines) const;
+    [[nodiscard]] UnitWork reads(double of_thread, double apart, double lines,
+                                 double together) const;
     [[nodiscard]] double of_thread(const Compute& compute, const schedule::Serial* serial,
                                    const std::set<AxisId>& along) const;
     [[nodiscard]] double sectors_of(ArrayId array, double bits) const;

@@ -37,22 +37,24 @@ Body TensorLowering::loop_in_vectors(Vectors vectors, const std::string& first, 
 }
 
 /// Nothing but other turns hides the latency of vectors that a turn reads, nor, where blocks are
-/// few, of anything. Of what goes along `shared`, threads that hold the same columns have their
-/// parts.
+/// few, of anything: the innermost loops go on with several at once. Of what goes along `shared`,
+/// threads that hold the same columns have their parts.
 Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner, bool in_vectors,
                                  std::optional<AxisId> shared) const {
     constexpr std::int64_t kAtOnce = 8;
-    bool innermost = true;
+    std::int64_t at_once = in_vectors || program_.few_blocks ? kAtOnce : 1;
     const auto around = [&](AxisId axis) {
         For loop;
-        if (innermost && (in_vectors || program_.few_blocks)) loop.unroll_by = kAtOnce;
-        innermost = false;
         loop.name = axis_names_[axis.index()].local;
         loop.end = expression_of(ranges_.at(axis).count);
+        std::int64_t turns = plan_.extents.at(axis);
         if (axis == shared) {
             loop.begin = kernel::thread_index() / plan_.lanes_per_row;
             loop.step = plan_.sharers();
+            turns = ceil_quotient(turns, plan_.sharers());
         }
+        if (at_once > 1 && turns > 1) loop.unroll_by = std::min(turns, at_once);
+        at_once /= std::max<std::int64_t>(1, std::min(turns, at_once));
         loop.body = std::move(inner);
         inner = {{std::move(loop)}};
     };
