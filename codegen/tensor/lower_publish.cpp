@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/expression_text.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/tensor/vectors.h"
 #include "diagrams/integer_range.h"
@@ -80,9 +81,16 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
         const int width =
             nibbles ? word_nibbles(load.array, multiple) : vector_elements(load.array, multiple);
         const char* read = nibbles ? "nibbles_at" : "values_at";
-        value = call({read, {vectors.count, width}},
-                     {variable(buffer_name(load.array, false)),
-                      expression_of(device_offset(load.array, from)), expression_of(valid)});
+        const IndexForm offset = device_offset(load.array, from);
+        kernel::Expression place = expression_of(offset);
+        constexpr std::size_t kLong = 70;
+        if (width_of(place) > kLong) {
+            const std::string begin = names_.fresh("at");
+            vectors.before.push_back(define(type_of(offset), begin, std::move(place)));
+            place = variable(begin);
+        }
+        value = call({read, {vectors.count, width}}, {variable(buffer_name(load.array, false)),
+                                                      std::move(place), expression_of(valid)});
     }
     const std::string name = names_.fresh("v");
     vectors.before.push_back(define("auto", name, std::move(value)));

@@ -345,11 +345,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             const float t1 = guard(P_max[i] * 1.442695f);
             const float r0 = exp2_gradual(P_max_part[t0] * 1.442695f - t1);
 #pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                const int id = RowFragment<1, 1, 4, 32>::column(j);
-                const i64 t2 = ix_part * O_sum_part_stride_x_part + b0 * O_sum_part_stride_b +
-                               h0 * O_sum_part_stride_h + iq * 128 + id;
-                acc[j] = acc[j] + O_sum_part[t2] * r0;
+            for (int vector = 0; vector < 1; ++vector) {
+                const int id_first = RowFragment<1, 1, 4, 32>::column(vector * 4);
+                const i64 at_2 = ix_part * O_sum_part_stride_x_part + b0 * O_sum_part_stride_b +
+                                 h0 * O_sum_part_stride_h + iq * 128 + id_first;
+                const auto v = values_at<4, 4>(O_sum_part, at_2, 4);
+#pragma unroll
+                for (int element = 0; element < 4; ++element) {
+                    const int j = vector * 4 + element;
+                    acc[j] = acc[j] + v[element] * r0;
+                }
             }
         }
 #pragma unroll

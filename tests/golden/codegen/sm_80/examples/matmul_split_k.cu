@@ -181,12 +181,19 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int j = 0; j < 8; ++j) {
             acc[j] = 0.0f;
         }
+#pragma unroll 4
         for (int ib_part = 0; ib_part < 4; ++ib_part) {
 #pragma unroll
-            for (int j = 0; j < 8; ++j) {
-                const int ic = RowFragment<2, 1, 8, 8>::column(j);
-                const i64 t0 = ib_part * C_sum_part_stride_b_part + a0 * 4096 + ia * 4096 + c0 + ic;
-                acc[j] = acc[j] + C_sum_part[t0];
+            for (int vector = 0; vector < 1; ++vector) {
+                const int ic_first = RowFragment<2, 1, 8, 8>::column(vector * 8);
+                const i64 at_2 =
+                    ib_part * C_sum_part_stride_b_part + a0 * 4096 + ia * 4096 + c0 + ic_first;
+                const auto v = values_at<8, 4>(C_sum_part, at_2, 8);
+#pragma unroll
+                for (int element = 0; element < 8; ++element) {
+                    const int j = vector * 8 + element;
+                    acc[j] = acc[j] + v[element];
+                }
             }
         }
 #pragma unroll
