@@ -429,8 +429,13 @@ private:
         if (std::holds_alternative<Fold>(compute.statement.body) && plan_.has_products() &&
             tile.home == schedule::Home::Row && !plan_.lane_folds.contains(leaf))
             work.steps += 1;
-        if (combines_lanes(compute, leaf))
-            work.barriers += kShuffled + (plan_.across_warps ? kAcrossWarps : 0);
+        if (combines_lanes(compute, leaf)) {
+            // Of a fragment, every column that a thread has.
+            const bool columns = tile.home == schedule::Home::Fragment;
+            const auto values = static_cast<double>(
+                columns ? schedule::columns_of(plan_, *tile.column).of_thread : 1);
+            work.barriers += kShuffled * values + (plan_.across_warps ? kAcrossWarps : 0);
+        }
         if (tile.home == schedule::Home::Matrix || tile.home == schedule::Home::Shared) {
             work.instructions += places * kPublish;
             work.shared += places * 2;

@@ -1,6 +1,7 @@
 #include "perfmodel/scattered_reads.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "perfmodel/moved.h"
 #include "schedule/pairs.h"
@@ -22,7 +23,7 @@ constexpr double kVectorsTogether = 8;
 UnitWork ScatteredReads::reads(double of_thread, double apart, double lines,
                                double together) const {
     UnitWork work;
-    work.own_trips = apart / together;
+    work.own_trips = together == kVectorsTogether ? std::ceil(apart / together) : apart / together;
     work.own_instructions = apart;
     work.turns = of_thread * lines * warps();
     return work;
