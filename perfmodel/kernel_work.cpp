@@ -23,21 +23,21 @@ namespace {
 
 using schedule::Unit;
 
-constexpr double kVector = 16;         ///< bytes of a copy or a store
-constexpr double kPerVector = 4;       ///< instructions for one, addresses included
-constexpr double kPerPiece = 24;       ///< for one whose place each thread has to find
-constexpr double kPerShifted = 40;     ///< for one that two are put together to
-constexpr double kPerElement = 10;     ///< for an element alone, and its place
-constexpr double kPerWord = 8;         ///< integers of 4 bits
-constexpr double kLine = 128;          ///< bytes of a cache's line
-constexpr double kPerLine = 4;         ///< turns for one that is moved for few of its bytes
-constexpr double kTogether = 4;        ///< copies of a thread that are on their way at once
-constexpr double kPublish = 1;         ///< to round and store an element
-constexpr double kPairAlone = 3;       ///< to read two of 16 bits, each by a load, into a word
-constexpr double kWidenedPair = 4.25;  ///< of 4 bits: a quarter of a read, and to numbers
-constexpr double kWordsAtOnce = 4;     ///< a lane's, of integers of 4 bits
-constexpr double kAwait = 40;          ///< a warp's, to wait for a slot of a ring and release it
-constexpr std::int64_t kBesideRows = 24;     ///< registers that a thread of rows needs besides
+constexpr double kVector = 16;            ///< bytes of a copy or a store
+constexpr double kPerVector = 4;          ///< instructions for one, addresses included
+constexpr double kPerPiece = 24;          ///< for one whose place each thread has to find
+constexpr double kPerShifted = 40;        ///< for one that two are put together to
+constexpr double kPerElement = 10;        ///< for an element alone, and its place
+constexpr double kPerWord = 8;            ///< integers of 4 bits
+constexpr double kLine = 128;             ///< bytes of a cache's line
+constexpr double kPerLine = 4;            ///< turns for one that is moved for few of its bytes
+constexpr double kTogether = 4;           ///< copies of a thread that are on their way at once
+constexpr double kPublish = 1;            ///< to round and store an element
+constexpr double kPairAlone = 3;          ///< to read two of 16 bits, each by a load, into a word
+constexpr double kWidenedPair = 4.25;     ///< of 4 bits: a quarter of a read, and to numbers
+constexpr double kWordsAtOnce = 4;        ///< a lane's, of integers of 4 bits
+constexpr double kAwait = 40;             ///< a warp's, to wait for a slot of a ring and release it
+constexpr std::int64_t kBesideRows = 24;  ///< registers that a thread of rows needs besides
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
 /// Barriers that take as long as lanes that put together what they have folded, and as warps.
 constexpr double kShuffled = 3;

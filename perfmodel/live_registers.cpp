@@ -89,7 +89,8 @@ private:
     }
     [[nodiscard]] bool passes_through(BufferId buffer) const {
         const auto readers = readers_.find(buffer);
-        return loaded_.contains(buffer) && !kept_.contains(buffer) && readers != readers_.end() && readers->second == 1;
+        return loaded_.contains(buffer) && !kept_.contains(buffer) && readers != readers_.end() &&
+               readers->second == 1;
     }
 
     const schedule::Program& program_;

@@ -23,7 +23,7 @@ constexpr double kSide = 4;           ///< elements of a product along each side
 constexpr double kSharedLatency = 6;  ///< a load from shared memory, in instructions waited for
 constexpr double kSpecialLatency = 4;
 constexpr double kPerComparison = 6;  ///< of an element with the best so far, and their places
-constexpr double kShuffles = 10;  ///< to fold over the lanes of a warp
+constexpr double kShuffles = 10;      ///< to fold over the lanes of a warp
 constexpr std::int64_t kRegisters = 64;
 
 double ceil_of(double count, double parts) {
@@ -123,10 +123,9 @@ private:
         (save ? work.saved : work.loaded) = sectors * bytes;
         work.shared = save ? 0 : bytes;
         work.turns = save ? count / kWarp : 0;
-        work.instructions = save ? count * (kPerElement + kRead)
-                            : in_vectors(statement)
-                                ? bytes / kVector * kPerVector
-                                : count * kPerElement;
+        work.instructions = save                    ? count * (kPerElement + kRead)
+                            : in_vectors(statement) ? bytes / kVector * kPerVector
+                                                    : count * kPerElement;
         return work;
     }
 

@@ -108,8 +108,8 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
                               serial != nullptr && vector > 1 ? kVectorsTogether : kTogether);
                 const auto bits = static_cast<double>(bits_of(tile->second.type));
                 if (counted.insert(variable).second)
-                    work.loaded += elements_.elements(read->array) * bits / 8 *
-                                   sectors_of(read->array, bits);
+                    work.loaded +=
+                        elements_.elements(read->array) * bits / 8 * sectors_of(read->array, bits);
             }
         });
     return work;
@@ -118,9 +118,9 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
 /// The axis along which threads share what a fragment's columns are folded from: the longest.
 std::optional<AxisId> ScatteredReads::shared_axis(const schedule::Serial* serial) const {
     if (serial == nullptr || serial->over || plan_.sharers() == 1) return std::nullopt;
-    return *std::max_element(
-        serial->axes.begin(), serial->axes.end(),
-        [&](AxisId a, AxisId b) { return elements_.extent(a) < elements_.extent(b); });
+    return *std::max_element(serial->axes.begin(), serial->axes.end(), [&](AxisId a, AxisId b) {
+        return elements_.extent(a) < elements_.extent(b);
+    });
 }
 
 /// Bytes that memory gives for each that a block reads of an array.

@@ -37,8 +37,7 @@ public:
         program_.agents = {{Agent::Job::Everything, plan_.warps_down * plan_.warps_across}};
         for (const auto& [variable, tile] : plan_.tiles) add_buffer(variable, tile);
         if (plan_.across_warps) {
-            scratch_ = add("scratch", Buffer::Place::Shared,
-                           scratch_values(plan_) * kFloat);
+            scratch_ = add("scratch", Buffer::Place::Shared, scratch_values(plan_) * kFloat);
             program_[*scratch_].guarded = true;
             program_.scratch = scratch_;
         }

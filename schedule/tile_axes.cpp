@@ -225,7 +225,7 @@ private:
             const std::vector<std::size_t> dimensions = dimensions_of(load);
             if (dimensions.empty()) return false;
             const std::size_t last = dimensions.back();
-            const Expression* index = !load.gather.empty()          ? &load.gather[last]
+            const Expression* index = !load.gather.empty()           ? &load.gather[last]
                                       : load.index[last].size() == 1 ? &load.index[last].front()
                                                                      : nullptr;
             const AxisIndex* along =
@@ -311,9 +311,9 @@ private:
     /// What counts along a part of a tile axis still does.
     [[nodiscard]] std::vector<AxisId> tiled_where_whole(const std::vector<AxisId>& over) const {
         const bool whole = std::all_of(axes_.begin(), axes_.end(), [&](const TileAxis& tile) {
-            const auto in = std::count_if(
-                tile.parts.begin(), tile.parts.end(),
-                [&](const TilePart& part) { return stands_in(over, part.axis); });
+            const auto in =
+                std::count_if(tile.parts.begin(), tile.parts.end(),
+                              [&](const TilePart& part) { return stands_in(over, part.axis); });
             return in == 0 || in == static_cast<std::ptrdiff_t>(tile.parts.size());
         });
         return whole ? tiled(over) : over;

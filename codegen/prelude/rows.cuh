@@ -196,8 +196,7 @@ NK_DEVICE void load_row_pieces(RowFragment<kRows, kVectors, kVector, kLanes>& fr
                 T values[kPart];
                 memcpy(values, words[i][part], kPart * sizeof(T));
 #pragma unroll
-                for (int k = 0; k < kPart; ++k)
-                    fragment(i, part * kPart + k) = to_f32(values[k]);
+                for (int k = 0; k < kPart; ++k) fragment(i, part * kPart + k) = to_f32(values[k]);
             }
     }
 }

@@ -147,10 +147,10 @@ kernel::Statement TensorLowering::move_row_pieces(const char* function, ArrayId 
     if (plan_.row) gathered.padded_rows = padded_extent(*plan_.row);
     auto [width, piece] = piece_of(gathered, index);
     const int at_once = static_cast<int>(std::min<std::int64_t>(width, plan_.vector));
-    return {Run{call({function, {at_once}},
-                     {place(variable), kernel::variable(buffer_name(array, writes)),
-                      plan_.row ? warp_part(*plan_.row) : kernel::Expression(0),
-                      std::move(piece)})}};
+    return {
+        Run{call({function, {at_once}},
+                 {place(variable), kernel::variable(buffer_name(array, writes)),
+                  plan_.row ? warp_part(*plan_.row) : kernel::Expression(0), std::move(piece)})}};
 }
 
 bool TensorLowering::has_loops() const {
@@ -290,9 +290,9 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
         for (const AxisId axis : array.axes) index.push_back(axis_index(axis));
         kernel::Statement moved =
             move_row_pieces("save_row_pieces", save.array, true, save.source, index);
-        append(body, only_if(plan_.row ? kernel::Expression(true)
-                                       : thread_index() < plan_.lanes_per_row,
-                             {std::move(moved)}));
+        append(body,
+               only_if(plan_.row ? kernel::Expression(true) : thread_index() < plan_.lanes_per_row,
+                       {std::move(moved)}));
         return;
     }
     // 16 bytes at a time, of 4-byte numbers half of what a thread has side by side.

@@ -183,7 +183,8 @@ void TensorLowering::read_turned(Vectors& vectors, VariableId id, const Expressi
         vectors.before.push_back(define("int", turned, expression_of(from)));
         multiples_[turned] = vectors.count;
         at[last] = index_atom(turned, range_of(from)) + vectors.local - vectors.first;
-        Code code = real_code(subscript(vector_of(vectors, id, at), variable(vectors.element)), true);
+        Code code =
+            real_code(subscript(vector_of(vectors, id, at), variable(vectors.element)), true);
         scope.named.emplace_back(node, code);
     });
 }

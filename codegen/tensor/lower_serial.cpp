@@ -101,8 +101,7 @@ kernel::Statement TensorLowering::combine_columns(MonoidId monoid, AxisId column
                                                : "Minimum";
     const kernel::Type columns = columns_of(column).type;
     if (plan_.warps_down == 1)
-        return {kernel::Run{
-            call({"combine_columns", {kernel::Type(combine), columns}}, {acc})}};
+        return {kernel::Run{call({"combine_columns", {kernel::Type(combine), columns}}, {acc})}};
     return {kernel::Run{
         call({"combine_columns", {kernel::Type(combine), columns, variable("kThreads")}},
              {acc, variable(scratch_)})}};
@@ -254,8 +253,8 @@ void TensorLowering::lower_serial(const std::vector<LeafId>& leaves, Body& body)
         const Compute& compute = compute_of(leaves[k]);
         const Fold& fold = fold_of(leaves[k]);
         Body last;
-        Code total =
-            real_code(element_of_acc(k), !plan_.infinite.contains(compute.statement.targets.front()));
+        Code total = real_code(element_of_acc(k),
+                               !plan_.infinite.contains(compute.statement.targets.front()));
         if (!fold.seed.empty()) {
             const Code seed =
                 print_hoisted(fold.seed.front(), domain, scope, before, fragment ? last : before);

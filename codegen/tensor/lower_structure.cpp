@@ -138,9 +138,9 @@ void TensorLowering::name_buffers() {
         tiles[buffer.index()].type = tile.type;
     }
     if (schedule_.scratch)
-        vector(*schedule_.scratch, schedule::scratch_values(plan_), schedule::scratch_values(plan_) == plan_.threads() / 32
-                   ? "a value of every warp"
-                   : "columns of every warp");
+        vector(*schedule_.scratch, schedule::scratch_values(plan_),
+               schedule::scratch_values(plan_) == plan_.threads() / 32 ? "a value of every warp"
+                                                                       : "columns of every warp");
     for (const auto& [loop, buffer] : schedule_.marks) {
         vector(buffer, schedule_[buffer].bytes, "a mark of every chunk");
         tiles[buffer.index()].type = ElementType::I8;

@@ -223,8 +223,8 @@ private:
     [[nodiscard]] std::pair<int, kernel::Expression> piece_of(const Gathered& gathered,
                                                               const std::vector<Expression>& index);
     [[nodiscard]] Body copy_gathered(const Load& load, const kernel::Expression& tile);
-    [[nodiscard]] kernel::Statement move_row_pieces(const char* function, ArrayId array, bool writes,
-                                                    VariableId variable,
+    [[nodiscard]] kernel::Statement move_row_pieces(const char* function, ArrayId array,
+                                                    bool writes, VariableId variable,
                                                     const std::vector<Expression>& index);
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void load_elements(const Load& load, Body& body);

@@ -80,7 +80,8 @@ TEST_CASE("what a product is computed from is read once beside its place") {
          "W[s, c, m]"},
         {"a padded image, in parts",
          "axis p = 20, s = 3, c = 6, m = 8\n input H[p, c], W[s, c, m] : bf16\n"
-         "output Y[p, m] : f32 = sum(s, c) (if p + s < size(p) then H[p + s, c] else 0) * W[s, c, m]",
+         "output Y[p, m] : f32 = sum(s, c) (if p + s < size(p) then H[p + s, c] else 0) * W[s, c, "
+         "m]",
          "split-stream s by 2"},
         {"round its end",
          "axis p = 20, r = 3, k = 8, c = 6\n input X[p, k], W[r, k, c] : bf16\n"

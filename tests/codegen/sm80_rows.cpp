@@ -331,7 +331,8 @@ std::vector<TensorWorkload> row_workloads() {
          {},
          "group m by 16 at l1"},
         {"sum of columns, many threads a column",
-         "diagram s { axis n = 200, m = 72\n input X[n, m] : bf16, w[n] : f32\n output Y[m] : f32 = "
+         "diagram s { axis n = 200, m = 72\n input X[n, m] : bf16, w[n] : f32\n output Y[m] : f32 "
+         "= "
          "sum(n) X[n, m] * w[n]\n output Z[m] : f32 = max(n) X[n, m] }",
          {},
          "fuse all\nstream n by 64 at l1"},

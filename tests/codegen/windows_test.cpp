@@ -47,8 +47,10 @@ struct WindowsMet {
     std::map<std::string, int> kernels;
     void note(const std::string& source) {
         static const std::pair<const char*, const char*> kPieces[] = {
-            {"products of gathered tiles", "copy_pieces<"}, {"rows of several axes", "row_pieces<"},
-            {"sums of columns by a block", "combine_columns<"}, {"vectors", "values_at<"},
+            {"products of gathered tiles", "copy_pieces<"},
+            {"rows of several axes", "row_pieces<"},
+            {"sums of columns by a block", "combine_columns<"},
+            {"vectors", "values_at<"},
         };
         for (const auto& [what, text] : kPieces)
             kernels[what] += source.find(text) != std::string::npos ? 1 : 0;
