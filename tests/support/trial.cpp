@@ -41,10 +41,35 @@ std::vector<Command> commands_in(const std::vector<std::string>& lines) {
     return commands;
 }
 
-/// Elements in memory order: axes that were split keep every value in its place.
+/// The outputs, with what they are for other numbers in the place of a NaN where these make no
+/// difference: algebra may cancel it there, as in `x - x`.
+Tensors where_cancelled(const Diagram& plain, const Tensors& inputs, const Tensors& expected) {
+    const auto with = [&](double number) {
+        Tensors changed = inputs;
+        for (auto& [array, tensor] : changed)
+            for (double& value : tensor.values)
+                if (std::isnan(value)) value = number;
+        return evaluate_outputs(plain, changed);
+    };
+    const Result<Tensors> one = with(0.3);
+    const Result<Tensors> other = with(-1.7);
+    Tensors result = expected;
+    if (!one || !other) return result;
+    for (auto& [array, tensor] : result)
+        for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+            const double a = one->at(array).values[i];
+            const double b = other->at(array).values[i];
+            const bool same = std::abs(a - b) <= 1e-12 * (1 + std::abs(a));
+            if (std::isnan(tensor.values[i]) && same) tensor.values[i] = a;
+        }
+    return result;
+}
+
+/// Elements in memory order: axes that were split keep every value in its place. Right is either of
+/// what is expected.
 std::optional<std::string> difference(const Diagram& plain, const Tensors& expected,
-                                      const Diagram& derived, const Tensors& got,
-                                      const std::string& what) {
+                                      const Tensors& cancelled, const Diagram& derived,
+                                      const Tensors& got, const std::string& what) {
     for (const auto& [array, tensor] : expected) {
         const std::string& name = plain[array].name;
         const std::optional<ArrayId> twin = find_array(derived, name);
@@ -57,8 +82,11 @@ std::optional<std::string> difference(const Diagram& plain, const Tensors& expec
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double want = tensor.values[i];
             if (values[i] == want || (std::isnan(values[i]) && std::isnan(want))) continue;
-            const double error = std::abs(values[i] - want) / (1 + std::abs(want));
-            if (!(error <= rounding + 1e-9))
+            const auto error = [&](double right) {
+                return std::abs(values[i] - right) / (1 + std::abs(right));
+            };
+            if (!(error(want) <= rounding + 1e-9) &&
+                !(error(cancelled.at(array).values[i]) <= rounding + 1e-9))
                 return what + " computes " + std::to_string(values[i]) + " for element " +
                        std::to_string(i) + " of " + name + ", the plain diagram " +
                        std::to_string(want);
@@ -95,21 +123,23 @@ Tensors inputs_for(const Diagram& derived, const Diagram& plain, const Tensors& 
 std::optional<std::string> failure_of_state(const Diagram& plain, const State& state,
                                             std::uint64_t seed) {
     Tensors inputs = random_inputs(plain, seed);
-    if (seed % 4 == 3) plant_nan(plain, seed, inputs);
+    const bool planted = seed % 4 == 3 && plant_nan(plain, seed, inputs);
     const Result<Tensors> expected = evaluate_outputs(plain, inputs);
     if (!expected) return std::nullopt;  // no diagram that can be tried
+    const Tensors cancelled = planted ? where_cancelled(plain, inputs, *expected) : *expected;
     const Tensors renamed = inputs_for(state.diagram, plain, inputs);
     const Result<Tensors> rewritten = evaluate_outputs(state.diagram, renamed);
     if (!rewritten) return "the derived diagram breaks a contract";
-    if (auto wrong = difference(plain, *expected, state.diagram, *rewritten, "the derived diagram");
+    if (auto wrong = difference(plain, *expected, cancelled, state.diagram, *rewritten,
+                                "the derived diagram");
         wrong && !within_rounding(plain, inputs, state.diagram, *rewritten))
         return wrong;
     const Result<TileProgram> program = expand(state);
     if (!program) return "the state does not expand";
     const Result<Interpretation> result = interpret(state.diagram, *program, renamed);
     if (!result) return "the tile program breaks a contract";
-    if (auto wrong =
-            difference(plain, *expected, state.diagram, result->outputs, "the tile program");
+    if (auto wrong = difference(plain, *expected, cancelled, state.diagram, result->outputs,
+                                "the tile program");
         wrong && !within_rounding(plain, inputs, state.diagram, result->outputs))
         return wrong;
     if (result->written_twice != 0) return "an element is written twice";
