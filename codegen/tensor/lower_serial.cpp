@@ -155,120 +155,137 @@ void TensorLowering::lower_at_once(const std::vector<LeafId>& leaves, Body& body
     lower_serial(leaves, body);
 }
 
-void TensorLowering::lower_serial(const std::vector<LeafId>& leaves, Body& body) {
-    const auto compute_of = [&](LeafId leaf) -> const Compute& {
-        return std::get<Compute>(leaves_[leaf.index()]->node);
+/// Folds that one loop makes, each into what it has by itself.
+struct TensorLowering::SerialFolds {
+    struct One {
+        const Compute* compute = nullptr;
+        const Fold* fold = nullptr;
+        const schedule::Serial* serial = nullptr;
+        std::string acc;
     };
-    const auto fold_of = [&](LeafId leaf) -> const Fold& {
-        return std::get<Fold>(compute_of(leaf).statement.body);
-    };
-    const schedule::Serial& serial = plan_.serial.at(leaves.front());
-    const schedule::Tile& tile = plan_.tiles.at(compute_of(leaves.front()).targets.front());
-    const bool fragment = tile.home == Home::Fragment;
-    Domain domain{tile.home != Home::Thread, std::nullopt};
-    if (fragment) domain.column = tile.column;
-    ExpressionScope scope = scope_for(compute_of(leaves.front()));
-    Expression all = serial.value;
-    std::set<VariableId> reads;
-    std::vector<kernel::Expression> accs;
-    for (const LeafId leaf : leaves) {
-        const schedule::Serial& own = plan_.serial.at(leaf);
-        const Compute& compute = compute_of(leaf);
-        scales_.erase(compute.statement.targets.front());
-        for (const VariableId variable : compute.reads) add_element(scope, variable);
-        for (const VariableId variable : own.reads) add_element(scope, variable);
-        for (const Expression* expression : expressions_of(compute.statement))
-            note_parameters(*expression, scope);
-        note_parameters(own.value, scope);
-        reads.insert(own.reads.begin(), own.reads.end());
-        if (leaf != leaves.front()) all = apply(Function::Add, {std::move(all), own.value});
-        const kernel::Expression acc =
-            variable(accs.empty() ? "acc" : fmt::format("acc{}", accs.size() + 1));
-        accs.push_back(acc);
+    std::vector<One> each;
+    bool fragment = false;  ///< whether they have an element a column
+    Domain domain;          ///< of the results
+    std::optional<AxisId> column;
+    ExpressionScope scope;
+    [[nodiscard]] const schedule::Serial& serial() const { return *each.front().serial; }
+    [[nodiscard]] kernel::Expression acc(const One& one) const {
+        const kernel::Expression acc = variable(one.acc);
+        return fragment ? subscript(acc, variable("j")) : acc;
     }
+};
 
-    // What every index of the axes adds.
+TensorLowering::SerialFolds TensorLowering::serial_folds(const std::vector<LeafId>& leaves) {
+    SerialFolds folds;
+    for (const LeafId leaf : leaves) {
+        const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
+        if (folds.each.empty()) folds.scope = scope_for(compute);
+        const schedule::Serial& serial = plan_.serial.at(leaf);
+        scales_.erase(compute.statement.targets.front());
+        for (const VariableId variable : compute.reads) add_element(folds.scope, variable);
+        for (const VariableId variable : serial.reads) add_element(folds.scope, variable);
+        for (const Expression* expression : expressions_of(compute.statement))
+            note_parameters(*expression, folds.scope);
+        note_parameters(serial.value, folds.scope);
+        folds.each.push_back({&compute, &std::get<Fold>(compute.statement.body), &serial,
+                              folds.each.empty() ? "acc" : names_.fresh("acc")});
+    }
+    const schedule::Tile& tile = plan_.tiles.at(folds.each.front().compute->targets.front());
+    folds.fragment = tile.home == Home::Fragment;
+    folds.domain.row = tile.home != Home::Thread;
+    if (folds.fragment) folds.domain.column = tile.column;
+    folds.column = folds.fragment ? tile.column : folds.serial().over;
+    return folds;
+}
+
+/// What every index of the axes adds, and whether it is read in vectors.
+std::pair<Body, bool> TensorLowering::serial_step(SerialFolds& folds) {
+    const schedule::Serial& serial = folds.serial();
     looped_ = std::set<AxisId>(serial.axes.begin(), serial.axes.end());
-    const std::optional<AxisId> column = fragment ? tile.column : serial.over;
     Vectors vectors;
     std::string first;
-    if (column && !plan_.has_products()) {
-        first = names_.fresh(axis_names_[column->index()].local + "_first");
+    if (folds.column && !plan_.has_products()) {
+        const AxisId column = *folds.column;
+        first = names_.fresh(axis_names_[column.index()].local + "_first");
         multiples_[first] = plan_.vector;
-        vectors.columns = *column;
+        vectors.columns = column;
         vectors.count = plan_.vector;
-        vectors.padded = padded_extent(*column);
+        vectors.padded = padded_extent(column);
         vectors.element = names_.fresh("element");
-        vectors.local = local_index(*column);
+        vectors.local = local_index(column);
         vectors.first = index_atom(first, range_of(vectors.local));
-        for (const VariableId read : reads) read_in_vectors(vectors, read, all, scope);
+        Expression all = serial.value;
+        std::set<VariableId> reads;
+        for (const SerialFolds::One& one : folds.each) {
+            all = apply(Function::Add, {std::move(all), one.serial->value});
+            reads.insert(one.serial->reads.begin(), one.serial->reads.end());
+        }
+        for (const VariableId read : reads) read_in_vectors(vectors, read, all, folds.scope);
     }
-    const auto element_of_acc = [&](std::size_t k) {
-        return fragment ? subscript(accs[k], variable("j")) : accs[k];
-    };
     Body step;
     Body inside;
-    for (std::size_t k = 0; k < leaves.size(); ++k) {
-        const MonoidId monoid = fold_of(leaves[k]).monoid;
-        Code value = print_hoisted(plan_.serial.at(leaves[k]).value, {domain.row, column}, scope,
+    for (const SerialFolds::One& one : folds.each) {
+        const MonoidId monoid = one.fold->monoid;
+        Code value = print_hoisted(one.serial->value, {folds.domain.row, folds.column}, folds.scope,
                                    step, inside);
         if (serial.over)
             value.value = choose(test_in_chunk(*serial.over), value.value, identity_of(monoid));
-        const kernel::Expression acc = element_of_acc(k);
+        const kernel::Expression acc = folds.acc(one);
         inside.push_back(assign(acc, combined(monoid, acc, value.value, value.finite)));
     }
     const bool in_vectors = !vectors.known.empty();
     if (in_vectors)
         inside = loop_in_vectors(std::move(vectors), first, std::move(inside));
-    else if (column)
-        inside = column_loop(*column, std::move(inside));
+    else if (folds.column)
+        inside = column_loop(*folds.column, std::move(inside));
     append(step, std::move(inside));
     looped_.clear();
-    scope.named.clear();  // declared within the loops
+    folds.scope.named.clear();  // declared within the loops
+    return {std::move(step), in_vectors};
+}
 
+void TensorLowering::lower_serial(const std::vector<LeafId>& leaves, Body& body) {
+    SerialFolds folds = serial_folds(leaves);
+    const schedule::Serial& serial = folds.serial();
+    auto [step, in_vectors] = serial_step(folds);
     Body before;
-    for (std::size_t k = 0; k < leaves.size(); ++k) {
-        const kernel::Expression identity = identity_of(fold_of(leaves[k]).monoid);
-        const std::string name = k == 0 ? "acc" : fmt::format("acc{}", k + 1);
-        if (!fragment) {
-            before.push_back(kernel::declare("float", name, identity));
+    for (const SerialFolds::One& one : folds.each) {
+        const kernel::Expression identity = identity_of(one.fold->monoid);
+        if (!folds.fragment) {
+            before.push_back(kernel::declare("float", one.acc, identity));
             continue;
         }
-        const Columns columns = columns_of(*column);
-        before.push_back(kernel::declare_array("float", name, {columns.count}));
-        before.push_back(
-            kernel::unrolled_loop("j", columns.count, {assign(element_of_acc(k), identity)}));
+        const std::int64_t columns = columns_of(*folds.column).count;
+        before.push_back(kernel::declare_array("float", one.acc, {columns}));
+        before.push_back(kernel::unrolled_loop("j", columns, {assign(folds.acc(one), identity)}));
     }
-    const std::optional<AxisId> shared = fragment ? shared_axis(serial.axes) : std::nullopt;
+    const std::optional<AxisId> shared = folds.fragment ? shared_axis(serial.axes) : std::nullopt;
     append(before, loops_along(serial.axes, std::move(step), in_vectors, shared));
-    for (std::size_t k = 0; k < leaves.size(); ++k) {
-        const MonoidId monoid = fold_of(leaves[k]).monoid;
-        if (shared) before.push_back(combine_columns(monoid, *column, accs[k]));
-        if (serial.over) before.push_back(assign(accs[k], folded_across(monoid, accs[k])));
+    for (const SerialFolds::One& one : folds.each) {
+        const kernel::Expression acc = variable(one.acc);
+        if (shared) before.push_back(combine_columns(one.fold->monoid, *folds.column, acc));
+        if (serial.over) before.push_back(assign(acc, folded_across(one.fold->monoid, acc)));
     }
 
     // What is added to it.
     Body results;
-    for (std::size_t k = 0; k < leaves.size(); ++k) {
-        const Compute& compute = compute_of(leaves[k]);
-        const Fold& fold = fold_of(leaves[k]);
+    for (const SerialFolds::One& one : folds.each) {
+        const kernel::Expression acc = folds.acc(one);
+        const ArrayId target = one.compute->statement.targets.front();
         Body last;
-        Code total = real_code(element_of_acc(k),
-                               !plan_.infinite.contains(compute.statement.targets.front()));
-        if (!fold.seed.empty()) {
-            const Code seed =
-                print_hoisted(fold.seed.front(), domain, scope, before, fragment ? last : before);
-            total.value =
-                combined(fold.monoid, seed.value, element_of_acc(k), total.finite && seed.finite);
+        Code total = real_code(acc, !plan_.infinite.contains(target));
+        if (!one.fold->seed.empty()) {
+            const Code seed = print_hoisted(one.fold->seed.front(), folds.domain, folds.scope,
+                                            before, folds.fragment ? last : before);
+            total.value = combined(one.fold->monoid, seed.value, acc, total.finite && seed.finite);
         }
-        if (fragment) {
-            declare(compute.targets.front(), body);
-            append(results, elements_of_map(compute, domain, total, std::move(last)));
-            continue;
+        if (!folds.fragment) {
+            // What is not along the rows is the same in each of them.
+            if (!folds.domain.row) before.insert(before.begin(), define("int", "i", 0));
+            return finish_map(*one.compute, folds.domain, total, {}, std::move(before), body);
         }
-        // What is not along the rows is the same in each of them.
-        if (!domain.row) before.insert(before.begin(), define("int", "i", 0));
-        return finish_map(compute, domain, total, {}, std::move(before), body);
+        declare(one.compute->targets.front(), body);
+        append(results, elements_of_map(*one.compute, folds.domain, total, std::move(last)));
     }
     append(before, std::move(results));
     append(body, row_loop(std::move(before)));

@@ -287,6 +287,9 @@ private:
     [[nodiscard]] std::vector<LeafId> made_at_once(const schedule::Body& items,
                                                    std::size_t at) const;
     void lower_at_once(const std::vector<LeafId>& leaves, Body& body);
+    struct SerialFolds;
+    [[nodiscard]] SerialFolds serial_folds(const std::vector<LeafId>& leaves);
+    [[nodiscard]] std::pair<Body, bool> serial_step(SerialFolds& folds);
     void lower_serial(const std::vector<LeafId>& leaves, Body& body);
     /// Loops over all indices that the block has along the axes, outermost first.
     [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner,
