@@ -190,6 +190,8 @@ Result<int> emit_kernels(Context& context, const Loaded& loaded, const TileProgr
 Result<int> run_emit(Context& context) {
     const Arguments& arguments = context.arguments;
     if (!arguments.after.empty() && arguments.as != "schedule") return after_without_schedule();
+    if (!arguments.target.empty())
+        if (const auto wrong = check_target(arguments.target)) return *wrong;
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     const Result<TileProgram> tiles = expand(loaded->state);

@@ -8,6 +8,7 @@
 #include "cli/files.h"
 #include "cli/guard.h"
 #include "cli/json.h"
+#include "cli/session.h"
 
 namespace napkin::cli {
 namespace {
@@ -25,6 +26,8 @@ int run(const Arguments& arguments) {
     Context context{arguments, sources};
     for (const Subcommand& command : all_subcommands()) {
         if (command.name != arguments.command) continue;
+        if (const auto refused = refuse_repeated_sets(arguments.sets))
+            return finish({{*refused}}, context, kUserInput);
         if (const auto refused = refuse_outputs(arguments))
             return finish({{*refused}}, context, kUserInput);
         const Result<int> code = command.run(context);

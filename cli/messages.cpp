@@ -69,6 +69,11 @@ Diagnostic malformed_set(const std::string& text) {
                        "write it as `--set q=8192` or `--set eps=1e-5`");
 }
 
+Diagnostic repeated_set(const std::string& first, const std::string& second) {
+    return plain_error("E9005", "`--set " + first + "` and `--set " + second + "` are both given",
+                       "give one of them");
+}
+
 Diagnostic malformed_tensor_option(const std::string& option, const std::string& text) {
     return plain_error("E9006", "`--" + option + " " + text + "` is not an array and a file",
                        "write it as `--" + option + " Q=q.npy`");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <sstream>
 
 #include "cli/console.h"
 #include "cli/files.h"
@@ -52,6 +54,19 @@ Result<Settings> settings_of_sets(const std::vector<std::string>& sets) {
         }
     }
     return settings;
+}
+
+std::optional<Diagnostic> refuse_repeated_sets(const std::vector<std::string>& sets) {
+    std::map<std::string, std::string> given;  // by name
+    for (const std::string& text : sets) {
+        std::istringstream settings(text);
+        for (std::string setting; std::getline(settings, setting, ',');) {
+            const auto [first, fresh] =
+                given.emplace(setting.substr(0, setting.find('=')), setting);
+            if (!fresh && first->second != setting) return repeated_set(first->second, setting);
+        }
+    }
+    return std::nullopt;
 }
 
 std::string value_text(double value) {

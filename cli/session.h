@@ -19,6 +19,8 @@ namespace napkin::cli {
 using Settings = std::map<std::string, double>;
 /// `--set` as settings; a later one wins.
 [[nodiscard]] Result<Settings> settings_of_sets(const std::vector<std::string>& sets);
+/// Why these cannot be what a user means: one name is given two values.
+[[nodiscard]] std::optional<Diagnostic> refuse_repeated_sets(const std::vector<std::string>& sets);
 /// A setting's value as it is typed.
 [[nodiscard]] std::string value_text(double value);
 /// Puts the settings of parameters into the file, and returns those of axes.

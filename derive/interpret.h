@@ -27,6 +27,14 @@ struct Counters {
     bool operator==(const Counters&) const = default;
 };
 
+/// What is done with chunks that masks of data may leave out. Counts are those of all chunks.
+enum class MaskedChunks {
+    Visit,     // like kernels that do not look
+    LeaveOut,  // wherever the masks hold for no element, so more of them than any kernel
+};
+/// Whether there are such masks.
+[[nodiscard]] bool has_data_masks(const TileProgram& program);
+
 enum class Arithmetic {
     Exact,    // every value in double, no rounding but the user's own
     Storage,  // tiles rounded to their variables' types, folds accumulated in f32
@@ -44,7 +52,8 @@ struct Interpretation {
 /// Executes on real values. A diagnostic where an input breaks its contract.
 [[nodiscard]] Result<Interpretation> interpret(const Diagram& diagram, const TileProgram& program,
                                                const Tensors& inputs,
-                                               Arithmetic arithmetic = Arithmetic::Exact);
+                                               Arithmetic arithmetic = Arithmetic::Exact,
+                                               MaskedChunks masked = MaskedChunks::Visit);
 /// The same counters without values, at full size in reasonable time.
 [[nodiscard]] std::vector<Counters> count(const TileProgram& program);
 

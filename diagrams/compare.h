@@ -34,8 +34,9 @@
 //                      leaves unrounded (Precision::stored)
 //   a comparison, a selected index
 //                      infinite where the operands err and lie within kSafety times their errors:
-//                      such elements are undecided and counted, not judged; of integers these are
-//                      exact, and so are the literals in them
+//                      such elements are undecided and counted, not judged
+//   of integers        all of it is exact, the literals in them too; where one of more than 1/u
+//                      becomes a real number, to be compared with one too, u |integer|
 // An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN or an infinity only
 // where the reference has the same. What passes is not judged, but counted, where it says nothing:
 // where both are NaN; where both are infinite and no element is finite; where the result is

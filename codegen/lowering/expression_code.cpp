@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "codegen/expression_text.h"
 #include "diagrams/evaluate.h"
@@ -142,7 +143,24 @@ Code ExpressionPrinter::read_element(const Read& read, const ElementScope& eleme
         tile->second.type);
 }
 
-Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) const {
+Code limit_of_integers(bool greatest) {
+    using Whole = std::numeric_limits<std::int64_t>;
+    const std::int64_t limit = greatest ? Whole::max() : Whole::min();
+    return integer_code(kernel::Expression(kernel::Integer{limit, true}), kAny64, true);
+}
+
+Code ExpressionPrinter::print_integer(const Expression& expression,
+                                      const ElementScope& element) const {
+    if (const Apply* call = std::get_if<Apply>(&expression.node);
+        call != nullptr && call->function == Function::Select)
+        return select(*call, element, true);
+    const Code code = print(expression, element);
+    if (code.constant && std::isinf(*code.constant)) return limit_of_integers(*code.constant > 0);
+    return as_sort(code, Sort::Integer);
+}
+
+Code ExpressionPrinter::select(const Apply& call, const ElementScope& element,
+                               bool is_integer) const {
     ElementScope whole = element;
     whole.temporaries = nullptr;
     Code condition = as_sort(print(call.arguments[0], whole), Sort::Boolean);
@@ -162,8 +180,11 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
         true_scope.temporaries = &when_true;
         false_scope.temporaries = &when_false;
     }
-    Code yes = print(call.arguments[1], true_scope);
-    Code no = print(call.arguments[2], false_scope);
+    const auto print_branch = [&](const Expression& value, const ElementScope& scope) {
+        return is_integer ? print_integer(value, scope) : print(value, scope);
+    };
+    Code yes = print_branch(call.arguments[1], true_scope);
+    Code no = print_branch(call.arguments[2], false_scope);
     const Sort sort = std::max(yes.sort, no.sort);
     yes = as_sort(yes, sort);
     no = as_sort(no, sort);
@@ -199,7 +220,7 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
 }
 
 Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) const {
-    if (call.function == Function::Select) return select(call, element);
+    if (call.function == Function::Select) return select(call, element, false);
     std::vector<Code> arguments;
     // What stands right of `and` and `or` may not be evaluated, so nothing of it is declared
     // before.

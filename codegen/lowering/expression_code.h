@@ -40,6 +40,9 @@ struct ExpressionScope {
 
 /// What takes more columns than this gets a name.
 inline constexpr std::size_t kLongText = 60;
+/// The least integer or the greatest in place of an infinity.
+[[nodiscard]] Code limit_of_integers(bool greatest);
+
 /// Declares a value under a new name, `t0` and so on.
 [[nodiscard]] Code named(const Code& value, const ElementScope& element);
 
@@ -48,6 +51,9 @@ public:
     explicit ExpressionPrinter(const ExpressionScope& scope) : scope_(scope) {}
     /// The value of an expression for the element whose indices are given.
     [[nodiscard]] Code print(const Expression& expression, const ElementScope& element) const;
+    /// The same where integers are kept: an infinity of an `if` is the least or greatest of them.
+    [[nodiscard]] Code print_integer(const Expression& expression,
+                                     const ElementScope& element) const;
     [[nodiscard]] IndexForm index(const Expression& expression, const ElementScope& element) const;
     /// Where an element stands in its tile.
     [[nodiscard]] static IndexForm offset(const TileView& tile,
@@ -64,7 +70,8 @@ private:
                                  const ElementScope& element) const;
     [[nodiscard]] Code real_operation(const Apply& call, std::vector<Code> arguments,
                                       const ElementScope& element) const;
-    [[nodiscard]] Code select(const Apply& call, const ElementScope& element) const;
+    [[nodiscard]] Code select(const Apply& call, const ElementScope& element,
+                              bool is_integer) const;
 
     const ExpressionScope& scope_;
 };

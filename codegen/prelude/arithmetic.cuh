@@ -205,5 +205,13 @@ NK_DEVICE bool precedes(Ranked a, Ranked b) {
         return is_nan(a.value) && (!is_nan(b.value) || a.index < b.index);
     return a.value > b.value || (a.value == b.value && a.index < b.index);
 }
+/// The same of integers, of which every one counts.
+struct RankedInteger {
+    i64 value;
+    int index;
+};
+NK_DEVICE bool precedes(RankedInteger a, RankedInteger b) {
+    return a.value > b.value || (a.value == b.value && a.index < b.index);
+}
 
 }  // namespace nk

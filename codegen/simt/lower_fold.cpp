@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "codegen/simt/simt_lowering.h"
+#include "diagrams/check/types.h"
 
 namespace napkin::lowering {
 namespace {
@@ -78,9 +79,13 @@ public:
     FoldLowering(const SimtLowering& region, const Fold& fold, const Compute& compute,
                  ExpressionScope& scope)
         : region_(region), fold_(fold), compute_(compute), scope_(scope) {
-        for (const ArrayId target : compute.statement.targets) {
-            const Sort sort = sort_of(region.region_.arrays[target.index()].type);
-            sorts_.push_back(sort);
+        for (std::size_t c = 0; c < compute.statement.targets.size(); ++c) {
+            const Array& array = region.region_.arrays[compute.statement.targets[c].index()];
+            // What is rounded to integers is so after the last element.
+            const bool real =
+                array.rounds && array.type != ElementType::Bool &&
+                checking::kind_of(scope_of(region.region_), fold.values[c]) == checking::Kind::Real;
+            sorts_.push_back(real ? Sort::Real : sort_of(array.type));
         }
     }
 
@@ -102,12 +107,8 @@ private:
         const ElementScope nowhere;
         for (std::size_t c = 0; c < components(); ++c) {
             Code value = ExpressionPrinter(scope_).print(monoid.identity[c], nowhere);
-            if (sorts_[c] == Sort::Integer && value.constant && std::isinf(*value.constant)) {
-                using Whole = std::numeric_limits<std::int64_t>;
-                const std::int64_t limit = *value.constant > 0 ? Whole::max() : Whole::min();
-                value =
-                    integer_code(kernel::Expression(kernel::Integer{limit, true}), kAny64, true);
-            }
+            if (sorts_[c] == Sort::Integer && value.constant && std::isinf(*value.constant))
+                value = limit_of_integers(*value.constant > 0);
             body.push_back(kernel::declare(type_of(sorts_[c]), name(base, c),
                                            as_accumulator(value, sorts_[c]).value));
         }
@@ -144,8 +145,11 @@ private:
         split.temporaries = &body;
         split.next_temporary = &next;
         for (std::size_t c = 0; c < components(); ++c) {
-            Code value =
-                as_accumulator(ExpressionPrinter(scope_).print(fold_.values[c], split), sorts_[c]);
+            const ExpressionPrinter printer(scope_);
+            Code value = as_accumulator(sorts_[c] == Sort::Integer
+                                            ? printer.print_integer(fold_.values[c], split)
+                                            : printer.print(fold_.values[c], split),
+                                        sorts_[c]);
             if (components() > 1 || fold_.monoid.value > kMin.value || fold_.monoid == kMax ||
                 fold_.monoid == kMin) {
                 body.push_back(define(type_of(sorts_[c]), name("value", c), value.value));
@@ -304,8 +308,27 @@ kernel::Phase SimtLowering::lower_select(const Select& select, const Compute& co
     const auto ranked = [](kernel::Expression value, kernel::Expression index) {
         return kernel::braces({std::move(value), std::move(index)});
     };
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    work.push_back(kernel::declare("Ranked", "last", ranked(kernel::real(kInfinity), -1)));
+    Body work_of_lane;
+    const std::vector<LocalIndex> folded = decompose("f", {select.over}, work_of_lane);
+    std::vector<LocalIndex> all = locals;
+    all.insert(all.end(), folded.begin(), folded.end());
+    const ElementScope element = element_at(all);
+    const ExpressionPrinter printer(scope);
+    const ArrayId kept = compute.statement.targets.front();
+    const Array& kept_array = region_.arrays[kept.index()];
+    Code value = sort_of(kept_array.type) == Sort::Integer && !kept_array.rounds
+                     ? printer.print_integer(select.value, element)
+                     : printer.print(select.value, element);
+    const Sort sort = std::max(value.sort, Sort::Integer);
+    value = as_accumulator(value, sort);
+    const bool integers = sort == Sort::Integer;
+    const kernel::Type type = integers ? "RankedInteger" : "Ranked";
+    const auto limit = [&](bool greatest) {
+        constexpr double kInfinity = std::numeric_limits<double>::infinity();
+        return integers ? limit_of_integers(greatest).value
+                        : kernel::real(greatest ? kInfinity : -kInfinity);
+    };
+    work.push_back(kernel::declare(type, "last", ranked(limit(true), -1)));
 
     For ranks;
     ranks.name = "rank";
@@ -315,30 +338,23 @@ kernel::Phase SimtLowering::lower_select(const Select& select, const Compute& co
         ranks.end = expression_of(range.start + range.count);
     }
     ranks.body.push_back(kernel::declare(
-        "Ranked", "best",
-        ranked(kernel::real(-kInfinity), std::numeric_limits<std::int32_t>::max())));
-    Body work_of_lane;
-    const std::vector<LocalIndex> folded = decompose("f", {select.over}, work_of_lane);
-    std::vector<LocalIndex> all = locals;
-    all.insert(all.end(), folded.begin(), folded.end());
-    const ElementScope element = element_at(all);
-    const Code value = as_sort(ExpressionPrinter(scope).print(select.value, element), Sort::Real);
+        type, "best", ranked(limit(false), std::numeric_limits<std::int32_t>::max())));
     Body step;
     const kernel::Expression best = variable("best");
     const auto precedes = [](const kernel::Expression& a, const kernel::Expression& b) {
         return call("precedes", {a, b});
     };
     const auto found = variable("found");
-    step.push_back(define("Ranked", "found",
-                          ranked(value.value, expression_of(element.index.at(select.over)))));
+    step.push_back(
+        define(type, "found", ranked(value.value, expression_of(element.index.at(select.over)))));
     append(step, only_if((equal(variable("rank"), 0) || precedes(variable("last"), found)) &&
                              precedes(found, best),
                          {assign(best, found)}));
     append(work_of_lane, only_if(tests_of(folded), std::move(step)));
     ranks.body.push_back({elements_by_lane(elements_of({select.over}), std::move(work_of_lane))});
-    Body exchange = {define("float", "value", from_other_lane(member(best, "value"))),
+    Body exchange = {define(type_of(sort), "value", from_other_lane(member(best, "value"))),
                      define("int", "index", from_other_lane(member(best, "index"))),
-                     define("Ranked", "other", ranked(variable("value"), variable("index")))};
+                     define(type, "other", ranked(variable("value"), variable("index")))};
     append(exchange, only_if(precedes(variable("other"), best), {assign(best, variable("other"))}));
     ranks.body.push_back({kernel::Halve{"lane", kWarp / 2, std::move(exchange)}});
     ranks.body.push_back(assign(variable("last"), best));
@@ -351,7 +367,9 @@ kernel::Phase SimtLowering::lower_select(const Select& select, const Compute& co
             writes = std::move(writes) && (variable("rank") >= expression_of(start));
     }
     Body winner;
-    store(winner, compute, 0, real_code(member(best, "value")), target);
+    const kernel::Expression most = member(best, "value");
+    store(winner, compute, 0, integers ? integer_code(most, kAny64, true) : real_code(most),
+          target);
     store(winner, compute, 1, integer_code(member(best, "index"), kAny32), target);
     append(ranks.body, only_if(std::move(writes), std::move(winner)));
     work.push_back({std::move(ranks)});

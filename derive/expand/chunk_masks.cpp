@@ -54,29 +54,68 @@ std::vector<Expression> masks_of_fold(const Diagram& diagram, const Statement& s
     return masks;
 }
 
+/// The diagram with what a chunk computes of maps, through which masks are found.
+Diagram with_chunk(Diagram diagram, const Accumulator& accumulator) {
+    const std::size_t own = diagram.arrays.size();
+    diagram.arrays.insert(diagram.arrays.end(), accumulator.arrays.begin(),
+                          accumulator.arrays.end());
+    std::set<ArrayId> states;
+    for (const Statement& statement : accumulator.initial)
+        states.insert(statement.targets.begin(), statement.targets.end());
+    for (const Statement& statement : accumulator.body) {
+        const ArrayId target = statement.targets.front();
+        if (std::holds_alternative<Map>(statement.body) && target.index() >= own &&
+            states.count(target) == 0)
+            diagram.statements.push_back(statement);
+    }
+    return diagram;
+}
+
+/// What every statement that folds over the axes shares; nothing where none does.
+class SharedMasks {
+public:
+    SharedMasks(const Diagram& diagram, std::vector<AxisId> axes)
+        : diagram_(diagram), axes_(std::move(axes)) {}
+
+    void add(const Statement& statement) {
+        const std::vector<AxisId> folded = folded_axes(statement);
+        if (std::none_of(folded.begin(), folded.end(),
+                         [&](AxisId axis) { return contains(axes_, axis); }))
+            return;
+        std::vector<Expression> masks = masks_of_fold(diagram_, statement);
+        if (!shared_) {
+            shared_ = std::move(masks);
+            return;
+        }
+        std::erase_if(*shared_, [&](const Expression& mask) { return !contains(masks, mask); });
+    }
+    [[nodiscard]] std::vector<Expression> masks() const {
+        return shared_.value_or(std::vector<Expression>{});
+    }
+
+private:
+    const Diagram& diagram_;
+    std::vector<AxisId> axes_;
+    std::optional<std::vector<Expression>> shared_;
+};
+
 }  // namespace
 
-ChunkMasks chunk_masks(const Diagram& diagram, const Region& region,
+ChunkMasks chunk_masks(const Diagram& diagram, const Region& region, const Accumulator& accumulator,
                        const std::vector<ArrayId>& saves) {
-    if (region.streams.empty()) return {};
-    const std::vector<AxisId> axes = streamed_axes(region);
     for (ArrayId array : saves)
-        for (AxisId axis : axes)
+        for (AxisId axis : streamed_axes(region))
             if (contains(diagram[array].axes, axis)) return {};
-    std::optional<std::vector<Expression>> shared;
-    for (StatementId id : region.statements) {
-        if (!contains(folded_axes(diagram[id]), axes.front())) continue;
-        std::vector<Expression> masks = masks_of_fold(diagram, diagram[id]);
-        if (!shared) {
-            shared = std::move(masks);
-            continue;
-        }
-        std::erase_if(*shared, [&](const Expression& mask) {
-            return std::find(masks.begin(), masks.end(), mask) == masks.end();
-        });
-    }
+    // Most regions have none, which the statements that the user wrote tell.
+    SharedMasks written(diagram, {accumulator.axes.front()});
+    for (StatementId id : region.statements) written.add(diagram[id]);
+    if (written.masks().empty()) return {};
+    // What the chunk adds to states is more: elements that are picked, weights, means.
+    const Diagram chunk = with_chunk(diagram, accumulator);
+    SharedMasks added(chunk, accumulator.axes);
+    for (const Statement& statement : accumulator.body) added.add(statement);
     ChunkMasks result;
-    for (Expression& mask : shared.value_or(std::vector<Expression>{}))
+    for (Expression& mask : added.masks())
         (arrays_read(mask).empty() ? result.index : result.data).push_back(std::move(mask));
     return result;
 }

@@ -99,7 +99,7 @@ Result<RegionProgram> Expander::run() {
         return collected.error();
     saves_ = saves_of(diagram_, region_);
     for (ArrayId array : saves_) out_.stored[array] = storage_type(diagram_, relabelling_, array);
-    visible_ = chunk_masks(diagram_, region_, saves_);
+    if (out_.accumulator) visible_ = chunk_masks(diagram_, region_, *out_.accumulator, saves_);
     out_.body = level_part(0, kAll);
     return std::move(out_);
 }

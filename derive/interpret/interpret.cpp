@@ -1,5 +1,6 @@
 #include "derive/interpret.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "derive/interpret/tile_machine.h"
@@ -21,13 +22,28 @@ Grids<double> grids_of(const Diagram& diagram, const Tensors& inputs) {
     return grids;
 }
 
+bool has_data_masks(const std::vector<TileStatement>& body) {
+    return std::any_of(body.begin(), body.end(), [](const TileStatement& statement) {
+        if (const Parallel* groups = std::get_if<Parallel>(&statement.node))
+            return has_data_masks(groups->body);
+        const Loop* loop = std::get_if<Loop>(&statement.node);
+        return loop != nullptr && (!loop->data_masks.empty() || has_data_masks(loop->body));
+    });
+}
+
 }  // namespace
 
+bool has_data_masks(const TileProgram& program) {
+    return std::any_of(program.regions.begin(), program.regions.end(),
+                       [](const RegionProgram& region) { return has_data_masks(region.body); });
+}
+
 Result<Interpretation> interpret(const Diagram& diagram, const TileProgram& program,
-                                 const Tensors& inputs, Arithmetic arithmetic) {
+                                 const Tensors& inputs, Arithmetic arithmetic,
+                                 MaskedChunks masked) {
     if (const std::optional<Diagnostic> broken = check_inputs(diagram, inputs)) return *broken;
     RealDomain domain(arithmetic == Arithmetic::Storage);
-    Run<double> run = run_program(domain, diagram, program, grids_of(diagram, inputs));
+    Run<double> run = run_program(domain, diagram, program, grids_of(diagram, inputs), masked);
     Interpretation result;
     result.counters = std::move(run.counters);
     const WritesAmiss amiss = writes_amiss(run.device.writes);

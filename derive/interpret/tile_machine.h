@@ -1,8 +1,10 @@
 // Executes tile programs on the values of a domain.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,16 +21,18 @@ class TileMachine final : public Executor {
 public:
     using Value = typename Domain::Value;
     TileMachine(Domain& domain, const RegionProgram& region, Device<Value>& device,
-                const std::map<ArrayId, ElementType>& storage)
+                const std::map<ArrayId, ElementType>& storage, MaskedChunks masked)
         : domain_(domain),
           region_(region),
           device_(device),
           storage_(storage),
+          masked_(masked),
           tiles_(region, domain.poison()) {}
 
     void focus(const TileStatement& statement) override { tiles_.focus(statement); }
     void enter(Level level, std::int64_t start) override { tiles_.enter(level, start); }
     void leave() override { tiles_.leave(); }
+    [[nodiscard]] bool leaves_out(const Loop& loop, const LevelRanges& ranges) override;
     void load(const Load& load, const std::vector<Interval>& box) override;
     /// Element by element; an index outside of the array (its read stands under a guard that is
     /// false there) loads zero.
@@ -38,16 +42,70 @@ public:
               const LevelRanges& ranges) override;
 
 private:
+    using Compiled = CompiledExpression<Domain>;
+    [[nodiscard]] const std::vector<Compiled>& masks_of(const Loop& loop);
     [[nodiscard]] std::vector<Interval> box_at(VariableId id, const LevelRanges& ranges) const;
-    [[nodiscard]] std::vector<CompiledExpression<Domain>> gather_indices(const Load& load);
+    [[nodiscard]] std::vector<Compiled> gather_indices(const Load& load);
 
     Domain& domain_;
     const RegionProgram& region_;
     Device<Value>& device_;
     const std::map<ArrayId, ElementType>& storage_;
+    MaskedChunks masked_;
     ProcessorTiles<Value> tiles_;
+    std::map<ArrayId, Tile<Value>> whole_;  ///< arrays that masks read
+    std::map<const Loop*, std::vector<Compiled>> masks_;
     std::map<const Compute*, std::unique_ptr<ComputeRunner<Domain>>> runners_;
 };
+
+template <class Domain>
+const std::vector<CompiledExpression<Domain>>& TileMachine<Domain>::masks_of(const Loop& loop) {
+    const auto [found, fresh] = masks_.try_emplace(&loop);
+    if (!fresh) return found->second;
+    typename Compiled::Bind bind;
+    for (const auto& [array, value] : device_.parameters) bind[array] = {nullptr, value};
+    for (const std::vector<Expression>* masks : {&loop.data_masks, &loop.visible})
+        for (const Expression& mask : *masks) {
+            for (ArrayId array : arrays_read(mask)) {
+                if (bind.count(array) != 0) continue;
+                const Grid<Value>& grid = device_.values.at(array);
+                Tile<Value>& tile = whole_[array];
+                tile.low.assign(grid.extents.size(), 0);
+                tile.extent = grid.extents;
+                tile.values = grid.values;
+                bind[array] = {&tile, {}};
+            }
+            found->second.emplace_back(domain_, region_.axes, mask, bind);
+        }
+    return found->second;
+}
+
+template <class Domain>
+bool TileMachine<Domain>::leaves_out(const Loop& loop, const LevelRanges& ranges) {
+    if (masked_ == MaskedChunks::Visit || loop.data_masks.empty()) return false;
+    std::set<AxisId> used;
+    for (const std::vector<Expression>* masks : {&loop.data_masks, &loop.visible})
+        for (const Expression& mask : *masks) used.merge(axes_used(mask));
+    const std::vector<AxisId> axes(used.begin(), used.end());
+    std::vector<Interval> box;
+    for (AxisId axis : axes) box.push_back(ranges.at(loop.level, axis));
+    std::vector<std::int64_t> position(region_.axes.size(), 0);
+    const std::vector<Compiled>& masks = masks_of(loop);
+    const auto holds = [&](const Compiled& mask) {
+        bool taken = false;
+        (void)domain_.choose(mask.evaluate(position), [&](bool condition) {
+            taken = condition;
+            return domain_.number(0);
+        });
+        return taken;
+    };
+    bool seen = false;
+    for_each_index(box, [&](const std::vector<std::int64_t>& index) {
+        for (std::size_t k = 0; k < axes.size(); ++k) position[axes[k].index()] = index[k];
+        seen = seen || std::all_of(masks.begin(), masks.end(), holds);
+    });
+    return !seen;
+}
 
 template <class Domain>
 void TileMachine<Domain>::load(const Load& load, const std::vector<Interval>& box) {
@@ -154,12 +212,13 @@ struct Run {
 template <class Domain>
 [[nodiscard]] Run<typename Domain::Value> run_program(Domain& domain, const Diagram& diagram,
                                                       const TileProgram& program,
-                                                      const Grids<typename Domain::Value>& inputs) {
+                                                      const Grids<typename Domain::Value>& inputs,
+                                                      MaskedChunks masked = MaskedChunks::Visit) {
     const std::map<ArrayId, ElementType> storage = storage_types(program);
     Run<typename Domain::Value> run;
     run.device = device_memory(diagram, program, inputs, domain.poison());
     for (const RegionProgram& region : program.regions) {
-        TileMachine<Domain> machine(domain, region, run.device, storage);
+        TileMachine<Domain> machine(domain, region, run.device, storage, masked);
         run.counters.push_back(walk_region(region, storage, &machine));
     }
     return run;

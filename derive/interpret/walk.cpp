@@ -35,10 +35,12 @@ private:
     void collect(const std::vector<TileStatement>& body);
     void note_positions(const Expression& expression);
     void walk(const std::vector<TileStatement>& body);
+    /// Groups, or chunks of a loop where there is one.
     void visit_ranges(const std::vector<TileStatement>& body, AxisId axis, std::int64_t size,
-                      Level level, const index::Mask* mask, bool is_chunk);
+                      Level level, const Loop* loop);
     bool visit_one(const std::vector<TileStatement>& body, AxisId axis, Interval range, Level level,
-                   const index::Mask* mask, bool is_chunk);
+                   const Loop* loop);
+    void walk_chunk(const Loop& loop);
     void load(const Load& load);
     void compute(const Compute& compute);
     void save(const Save& save);
@@ -104,13 +106,10 @@ void Walker::walk(const std::vector<TileStatement>& body) {
             for (VariableId id : born->second) hold(id);
         std::visit(overloaded{
                        [&](const Parallel& node) {
-                           visit_ranges(node.body, node.axis, node.size, node.level, nullptr,
-                                        false);
+                           visit_ranges(node.body, node.axis, node.size, node.level, nullptr);
                        },
                        [&](const Loop& node) {
-                           const auto mask = masks_.find(&node);
-                           visit_ranges(node.body, node.axis, node.size, node.level,
-                                        mask == masks_.end() ? nullptr : &mask->second, true);
+                           visit_ranges(node.body, node.axis, node.size, node.level, &node);
                        },
                        [&](const Load& node) { load(node); },
                        [&](const Compute& node) { compute(node); },
@@ -123,7 +122,7 @@ void Walker::walk(const std::vector<TileStatement>& body) {
 }
 
 void Walker::visit_ranges(const std::vector<TileStatement>& body, AxisId axis, std::int64_t size,
-                          Level level, const index::Mask* mask, bool is_chunk) {
+                          Level level, const Loop* loop) {
     const Interval whole = ranges_.at(level, axis);
     const std::int64_t width = whole.high - whole.low + 1;
     const std::int64_t full = width / size;
@@ -131,8 +130,9 @@ void Walker::visit_ranges(const std::vector<TileStatement>& body, AxisId axis, s
     const auto one = [&](std::int64_t start, std::int64_t count) {
         const Interval range{start, std::min(start + size - 1, whole.high)};
         weight_ *= count;
-        const bool visited = visit_one(body, axis, range, level, mask, is_chunk);
-        if (is_chunk) (visited ? counters_.chunks_visited : counters_.chunks_skipped) += weight_;
+        const bool visited = visit_one(body, axis, range, level, loop);
+        if (loop != nullptr)
+            (visited ? counters_.chunks_visited : counters_.chunks_skipped) += weight_;
         weight_ /= count;
     };
     if (multiply) {
@@ -144,15 +144,23 @@ void Walker::visit_ranges(const std::vector<TileStatement>& body, AxisId axis, s
 }
 
 bool Walker::visit_one(const std::vector<TileStatement>& body, AxisId axis, Interval range,
-                       Level level, const index::Mask* mask, bool is_chunk) {
+                       Level level, const Loop* loop) {
     const std::vector<Interval> saved = ranges_.narrow(level, axis, range);
-    const bool visited = mask == nullptr || mask->meets(ranges_.ranges(level));
-    const bool processor = executor_ != nullptr && !is_chunk && level != Level::Block;
+    const auto mask = masks_.find(loop);
+    const bool visited = mask == masks_.end() || mask->second.meets(ranges_.ranges(level));
+    const bool processor = executor_ != nullptr && loop == nullptr && level != Level::Block;
     if (processor) executor_->enter(level, range.low);
-    if (visited) walk(body);
+    if (visited) loop == nullptr ? walk(body) : walk_chunk(*loop);
     if (processor) executor_->leave();
     ranges_.restore(level, axis, saved);
     return visited;
+}
+
+void Walker::walk_chunk(const Loop& loop) {
+    Executor* const executor = executor_;
+    if (executor_ != nullptr && executor_->leaves_out(loop, ranges_)) executor_ = nullptr;
+    walk(loop.body);
+    executor_ = executor;
 }
 
 std::vector<Interval> Walker::axis_box(ArrayId array, Level level) const {

@@ -21,6 +21,8 @@ public:
     virtual void focus(const TileStatement& statement) = 0;
     virtual void enter(Level level, std::int64_t start) = 0;
     virtual void leave() = 0;
+    /// Whether the chunk that the loop is at is left to those who count.
+    [[nodiscard]] virtual bool leaves_out(const Loop& loop, const LevelRanges& ranges) = 0;
     virtual void load(const Load& load, const std::vector<Interval>& box) = 0;
     virtual void gather(const Load& load, const std::vector<Interval>& box) = 0;
     virtual void compute(const Compute& compute, const LevelRanges& ranges) = 0;

@@ -79,9 +79,12 @@ Execution execute(const Diagram& plain, const Diagram& derived, const TileProgra
     RealDomain reals;
     ExtendedDomain extended;
     Run<double> run;
+    Run<double> shorter;  // where masks of data leave chunks out
+    const bool masked = has_data_masks(program);
     try {
-        run = run_program(reals, derived, program,
-                          renamed_grids(derived, plain, grids_of<double>(inputs)));
+        const Grids<double> grids = renamed_grids(derived, plain, grids_of<double>(inputs));
+        run = run_program(reals, derived, program, grids);
+        if (masked) shorter = run_program(reals, derived, program, grids, MaskedChunks::LeaveOut);
     } catch (const std::logic_error& broken) {
         execution.first = broken.what();
         return execution;
@@ -98,20 +101,30 @@ Execution execute(const Diagram& plain, const Diagram& derived, const TileProgra
     Reference reference(plain, inputs, precision);
     for (const ArrayId output : outputs_of(plain)) {
         const std::optional<ArrayId> array = find_array(derived, plain[output].name);
-        const auto got = array ? run.device.values.find(*array) : run.device.values.end();
         const Grid<WideReal>& values = exact.at(output);
         std::vector<std::int64_t> offsets(values.values.size());
         for (std::size_t at = 0; at < offsets.size(); ++at)
             offsets[at] = static_cast<std::int64_t>(at);
         const Reference::Elements expected = reference.elements(output, offsets);
         const ElementType type = plain[output].rounds ? plain[output].type : ElementType::F64;
-        for (std::size_t at = 0; at < offsets.size(); ++at)
-            judge(execution,
-                  got == run.device.values.end() || at >= got->second.values.size()
-                      ? RealDomain::poison()
-                      : got->second.values[at],
-                  expected.values[at], values.values[at], expected.tolerances[at], type,
-                  element_name(plain[output].name, values.extents, at));
+        const auto judge_run = [&](const Run<double>& made, Execution& judged) {
+            const auto got = array ? made.device.values.find(*array) : made.device.values.end();
+            for (std::size_t at = 0; at < offsets.size(); ++at)
+                judge(judged,
+                      got == made.device.values.end() || at >= got->second.values.size()
+                          ? RealDomain::poison()
+                          : got->second.values[at],
+                      expected.values[at], values.values[at], expected.tolerances[at], type,
+                      element_name(plain[output].name, values.extents, at));
+        };
+        judge_run(run, execution);
+        if (!masked || execution.failed != 0) continue;
+        Execution left_out;
+        left_out.scale = scale;
+        judge_run(shorter, left_out);
+        execution.failed = left_out.failed;
+        if (execution.first.empty() && left_out.failed != 0)
+            execution.first = left_out.first + " where chunks of nothing are left out";
     }
     return execution;
 }

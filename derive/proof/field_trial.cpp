@@ -46,6 +46,18 @@ bool same_monoids(const Diagram& diagram, const TileProgram& program) {
     return true;
 }
 
+/// What is worse of two runs, of any of which the program may be made.
+OutputTrial worse(const OutputTrial& one, OutputTrial other) {
+    for (std::size_t at = 0; at < one.decided.size(); ++at)
+        other.decided[at] = other.decided[at] && one.decided[at];
+    const bool keeps = other.different == 0 &&
+                       (one.different > 0 || one.inconclusive > other.inconclusive);
+    if (!keeps) return other;
+    OutputTrial kept = one;
+    kept.decided = std::move(other.decided);
+    return kept;
+}
+
 class NeedsCollector {
 public:
     void add(const Statement& statement) {
@@ -123,16 +135,23 @@ FieldTrial run_field_trial(const Diagram& plain, const Diagram& derived, const T
             for (const FieldValue& value : expected.at(output).values)
                 digest = digest(domain.key(value));
         trial.digest = digest.word();
-        const Run<FieldValue> run =
-            run_program(domain, derived, program, renamed_grids(derived, plain, inputs));
-        for (const ArrayId output : outputs_of(plain)) {
-            const std::optional<ArrayId> array = find_array(derived, plain[output].name);
-            const auto found = array ? run.device.values.find(*array) : run.device.values.end();
-            trial.outputs[plain[output].name] =
-                compare(domain, expected.at(output),
-                        found == run.device.values.end() ? Grid<FieldValue>{} : found->second,
-                        trial.degree);
-        }
+        const auto judge = [&](MaskedChunks masked) {
+            const Run<FieldValue> run = run_program(
+                domain, derived, program, renamed_grids(derived, plain, inputs), masked);
+            for (const ArrayId output : outputs_of(plain)) {
+                const std::optional<ArrayId> array = find_array(derived, plain[output].name);
+                const auto found = array ? run.device.values.find(*array) : run.device.values.end();
+                OutputTrial judged =
+                    compare(domain, expected.at(output),
+                            found == run.device.values.end() ? Grid<FieldValue>{} : found->second,
+                            trial.degree);
+                OutputTrial& all = trial.outputs[plain[output].name];
+                all = masked == MaskedChunks::Visit ? std::move(judged)
+                                                    : worse(all, std::move(judged));
+            }
+        };
+        judge(MaskedChunks::Visit);
+        if (has_data_masks(program)) judge(MaskedChunks::LeaveOut);
     } catch (const Undecided& unknown) {
         trial.failure = unknown.what();
     } catch (const std::logic_error& broken) {

@@ -143,6 +143,16 @@ class BoundsChecker {
 public:
     explicit BoundsChecker(Context& context) : context_(context) {}
 
+    /// What the elements of inputs that stand as an index promise, wherever they do.
+    void collect_contracts(const Expression& expression) {
+        walk_guarded(expression, {}, [&](const Expression& part, const Guards& guards) {
+            each_position(context_.diagram, part, [&](const Position& position) {
+                if (is_input_element(context_.diagram, *position.index) &&
+                    !is_inside(context_.diagram, position, guards))
+                    add_contract(std::get<Read>(position.index->node).array, position.axis);
+            });
+        });
+    }
     void check(const Expression& expression) {
         walk_guarded(expression, {}, [&](const Expression& part, const Guards& guards) {
             each_position(context_.diagram, part, [&](const Position& position) {
@@ -163,10 +173,6 @@ private:
         if (within.inside()) return;
         if (!is_guarded_axis(*position.index, guards)) {
             report_sizes(access, position);
-            return;
-        }
-        if (is_input_element(context_.diagram, *position.index)) {
-            add_contract(std::get<Read>(position.index->node).array, position.axis);
             return;
         }
         report_range(access, position, within, index::range_of(domain, *position.index));
@@ -315,13 +321,17 @@ bool guards_an_index(const Expression& expression, const std::vector<Expression>
 void check_bounds(Context& context) {
     if (!context.sizes_known) return;
     BoundsChecker checker(context);
+    std::vector<const Expression*> all;
     for (const Statement& statement : context.diagram.statements) {
         const bool failed =
             std::any_of(statement.targets.begin(), statement.targets.end(),
                         [&](ArrayId target) { return context.failed.contains(target); });
         if (failed) continue;
-        for (const Expression* expression : expressions_of(statement)) checker.check(*expression);
+        for (const Expression* expression : expressions_of(statement)) all.push_back(expression);
     }
+    // First, so that nothing hangs on the order of accesses.
+    for (const Expression* expression : all) checker.collect_contracts(*expression);
+    for (const Expression* expression : all) checker.check(*expression);
 }
 
 }  // namespace napkin::checking

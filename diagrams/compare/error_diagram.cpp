@@ -138,11 +138,27 @@ private:
                                    number(noticeable_underflow(stored->second))));
     }
 
+    /// Of an element that a fold or a selection takes: one whose results are integers keeps them,
+    /// with the least or the greatest in place of an infinity.
+    [[nodiscard]] Expression error_of_element(ArrayId kept, const Expression& element) const {
+        const Apply* call = std::get_if<Apply>(&element.node);
+        if (is_floating(result.diagram[kept].type) || call == nullptr ||
+            call->function != Function::Select || !is_zero(error_of(bounds_, call->arguments[0])))
+            return error_of(bounds_, element);
+        const auto branch = [&](std::size_t i) {
+            return error_of_element(kept, call->arguments[i]);
+        };
+        const Expression taken = branch(1);
+        const Expression otherwise = branch(2);
+        if (is_zero(taken) && is_zero(otherwise)) return taken;
+        return apply(Function::Select, {call->arguments[0], taken, otherwise});
+    }
+
     void bound_fold(const Statement& statement, const Fold& fold) {
         if (fold.monoid > kMin) return bound_tuple(statement, fold);
         const ArrayId target = statement.targets[0];
         const Expression& value = fold.values[0];
-        Expression error = error_of(bounds_, value);
+        Expression error = error_of_element(target, value);
         Expression seed = fold.seed.empty() ? number(0) : error_of(bounds_, fold.seed[0]);
         const bool integral = error_bounds::is_integral(source_, value);
         if (fold.monoid == kMax || fold.monoid == kMin) {
@@ -259,7 +275,7 @@ private:
     /// Values err by at most the largest error of any candidate; an index is undecided where
     /// another candidate comes within the errors of the selected value.
     void bound_select(const Statement& statement, const Select& select) {
-        const Expression error = error_of(bounds_, select.value);
+        const Expression error = error_of_element(statement.targets[0], select.value);
         if (is_zero(error)) return;
         const ArrayId values = statement.targets[0];
         const ArrayId indices = statement.targets[1];

@@ -235,10 +235,12 @@ bool is_step(Function function) {
            is_bit_operation(function) || is_comparison_or_logic(function);
 }
 
-/// Whether all that a call takes is computed in integers, where literals are exact too.
+/// Whether a call is an integer or a condition, and all that it takes is computed in integers,
+/// where literals are exact too.
 bool takes_integers(const Bounds& bounds, const Apply& call) {
-    bool whole = true;
+    bool whole = checking::kind_of(*bounds.diagram, Expression{call, {}}) != checking::Kind::Real;
     const auto look = [&](const Expression& part) {
+        if (!whole) return;
         const Read* element = std::get_if<Read>(&part.node);
         if (checking::kind_of(*bounds.diagram, part) == checking::Kind::Real ||
             (element != nullptr && bounds.arrays.contains(element->array)))
@@ -246,6 +248,64 @@ bool takes_integers(const Bounds& bounds, const Apply& call) {
     };
     for (const Expression& argument : call.arguments) walk(argument, look);
     return whole;
+}
+
+/// How large an integer can be.
+double most_of(const Diagram& diagram, const Expression& integer) {
+    return std::visit(
+        overloaded{
+            [](const Number& literal) { return std::abs(literal.value); },
+            [&](const AxisIndex& at) { return static_cast<double>(diagram[at.axis].extent); },
+            [&](const SizeOf& size) { return static_cast<double>(diagram[size.axis].extent); },
+            [&](const Read& element) {
+                const Array& array = diagram[element.array];
+                if (array.indexes) return static_cast<double>(diagram[*array.indexes].extent);
+                return std::exp2(static_cast<double>(bits_of(array.type) - 1));
+            },
+            [&](const Apply& call) {
+                const auto most = [&](std::size_t i) {
+                    return most_of(diagram, call.arguments[i]);
+                };
+                switch (call.function) {
+                case Function::Add:
+                case Function::Subtract: return most(0) + most(1);
+                case Function::Multiply: return most(0) * most(1);
+                case Function::Negate:
+                case Function::Abs:
+                case Function::FloorDivide: return most(0);
+                case Function::Modulo: return most(1);
+                case Function::Min:
+                case Function::Max: return std::max(most(0), most(1));
+                case Function::Select: return std::max(most(1), most(2));
+                default: return kInfinity;
+                }
+            },
+            [](const Convert&) { return kInfinity; },
+            [](const Operand&) { return kInfinity; },
+        },
+        integer.node);
+}
+
+/// What an exact integer loses where it becomes a number of the arithmetic, which holds it up to
+/// 1/u exactly.
+Expression conversion(const Bounds& bounds, const Expression& integer) {
+    const double roundoff = unit_roundoff(bounds.arithmetic);
+    const bool literal = std::holds_alternative<Number>(integer.node);
+    if (literal || most_of(*bounds.diagram, integer) <= 1 / roundoff) return zero();
+    return select(apply(Function::Greater, {magnitude(integer), number(1 / roundoff)}),
+                  rounding(roundoff, integer), zero());
+}
+
+/// Whether a call computes with real numbers, which integers among its arguments become.
+bool computes_reals(const Bounds& bounds, const Apply& call) {
+    const std::size_t first = call.function == Function::Select ? 1 : 0;
+    const auto is_real = [&](const Expression& argument) {
+        return checking::kind_of(*bounds.diagram, argument) == checking::Kind::Real;
+    };
+    return std::any_of(call.arguments.begin() + static_cast<std::ptrdiff_t>(first),
+                       call.arguments.end(), is_real) ||
+           (!is_step(call.function) &&
+            checking::kind_of(*bounds.diagram, Expression{call, {}}) == checking::Kind::Real);
 }
 
 /// Exact for the innermost rounding; a rounding around another is granted a whole step, since the
@@ -299,6 +359,12 @@ Expression rounding(double roundoff, Expression value) {
 
 Expression rounded_error(ElementType type, const Expression& value, const Expression& error) {
     if (is_zero(error)) return zero();
+    // Whether it is 0, which is between both ends of what it may be.
+    if (type == ElementType::Bool)
+        return undecided_if(
+            apply(Function::And, {apply(Function::Greater, {error, zero()}),
+                                  apply(Function::LessEqual, {magnitude(value), at_most(error)})}),
+            zero());
     const auto convert = [&](Expression of) {
         return Expression{Convert{type, {std::move(of)}}, {}};
     };
@@ -350,10 +416,16 @@ Expression error_of(const Bounds& bounds, const Expression& expression) {
             [](const SizeOf&) { return zero(); },
             [&](const Read& element) { return bound_read(bounds, element); },
             [&](const Apply& call) {
-                if (is_step(call.function) && takes_integers(bounds, call)) return zero();
+                if (takes_integers(bounds, call)) return zero();
+                const bool reals = computes_reals(bounds, call);
                 std::vector<Expression> errors;
-                for (const Expression& argument : call.arguments)
+                for (const Expression& argument : call.arguments) {
                     errors.push_back(error_of(bounds, argument));
+                    if (reals &&
+                        checking::kind_of(*bounds.diagram, argument) == checking::Kind::Integer)
+                        errors.back() =
+                            plus(std::move(errors.back()), conversion(bounds, argument));
+                }
                 const CallBound bound{expression, call.arguments, std::move(errors),
                                       unit_roundoff(bounds.arithmetic),
                                       is_integral(*bounds.diagram, expression)};

@@ -193,6 +193,14 @@ TEST_CASE("accesses are proved where they are in range, and refused where they a
          true},
         {"j[q] : i8 = q + 200\noutput S[q, d] = Q[j[q] - 200, d] * K[0, d]", false},
         {"input i[q] : i32\nj[q] = i[q] % 12\noutput S[q, d] = K[j[q], d] * Q[q, d]", true},
+        // The contract of an input holds whichever access comes first.
+        {"input i[q] : i32\noutput S[q, d] = (if i[q] < size(x) - 1 then K[i[q] + 1, d] else 0) - "
+         "K[i[q], d] + Q[q, d]",
+         true},
+        {"input i[q] : i32\noutput S[q, d] = K[i[q], d] - (if i[q] < size(x) - 1 then K[i[q] + 1, "
+         "d] else 0) + Q[q, d]",
+         true},
+        {"input i[q] : i32\noutput S[q, d] = K[i[q] + 1, d] - K[i[q], d] + Q[q, d]", false},
     };
     for (const Access& each : cases) {
         const std::string lines = each.lines;

@@ -330,6 +330,48 @@ TEST_CASE("simt: an integer that buffers are filled with before a run may be a r
     CHECK_NE(test::wrong_with(state, *program, 1).find("never written"), std::string::npos);
 }
 
+// Beyond 2^24 f32 has not every integer.
+TEST_CASE("simt: integers are compared and kept as integers, chunk by chunk and in parts too") {
+    const std::pair<const char*, std::vector<const char*>> table[] = {
+        {"output G[n] : i32 = argmax(m) (A[n, m] % 2 + 16777216)",
+         {"", "stream m by 8", "split-stream m by 8"}},
+        {"output G[n] : i32 = argmin(m) (A[n, m] % 3 + 9007199254740000)",
+         {"", "stream m by 8", "split-stream m by 8"}},
+        {"v[n, k], i[n, k] = topk[m](A[n, m] + 16777216)\n output V[n, k] : i64 = v[n, k]\n"
+         "output T[n, k] : i32 = i[n, k]",
+         {"fuse all", "fuse all\nstream m by 8", "fuse i, V\nfuse i, T\nsplit-stream m by 8"}},
+        {"output M[n] : i64 = max(m) (A[n, m] + 16777216)",
+         {"", "stream m by 8", "split-stream m by 8"}},
+        {"output M[n] : i64 = min(m) (A[n, m] - 16777216)",
+         {"", "stream m by 8", "split-stream m by 8"}},
+        {"g[n] = argmax(m) X[n, m]\n B[n, m] = A[n, m] + m + 16777216\n"
+         "output Y[n] : i64 = B[n, g[n]]",
+         {"fuse all", "fuse all\nstream m by 8"}},
+        // What an output of few bits holds is known after the last chunk.
+        {"output S[n] : i8 = sum(m) (0 * A[n, m] + (if m < 8 then 100 else -60))",
+         {"", "stream m by 8", "split-stream m by 8"}},
+        {"output S[n] : i32 = sum(m) X[n, m] * 0.3", {"", "stream m by 8", "split-stream m by 8"}},
+        {"output S[n] : i32 = max(m) X[n, m] * X[n, m] * 9",
+         {"", "stream m by 8", "split-stream m by 8"}},
+        {"output v[n, k], i[n, k] : i8 = topk[m](A[n, m] * 0 + (if m < 8 then 200 else 150 + m))",
+         {"", "stream m by 8", "split-stream m by 8"}},
+    };
+    for (const auto& [statements, derivations] : table)
+        for (const char* derivation : derivations) {
+            INFO(std::string(statements), "\n", std::string(derivation));
+            const State state = test::derive(
+                test::load(fmt::format("diagram whole {{ axis n = 5, m = 20, k = 2\n input A[n, m] "
+                                       ": i8\n input X[n, m] : f32\n {} }}",
+                                       statements)),
+                derivation);
+            EmitOptions options;
+            options.target = "simt";
+            const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+            REQUIRE(program);
+            CHECK_EQ(test::wrong_with(state, *program, 1), "");
+        }
+}
+
 // `(float(int(W[t])) - zero)` would be a cast to the type of a function.
 TEST_CASE("simt: numbers of 4 bits less a real zero point compile, and are right") {
     const State state = test::derive(

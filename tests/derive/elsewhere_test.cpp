@@ -123,5 +123,42 @@ TEST_CASE("elsewhere: what can be made again or picked is accepted, executed and
     }
 }
 
+TEST_CASE("elsewhere: what a mask hides from one fold is there for another") {
+    const std::string y = "  input y[i] : i32\n";
+    const std::vector<std::pair<std::string, std::string>> table = {
+        // Masks of indices, and of data.
+        {kScores + "  h[i] = max(j) if j <= i then S[i, j] else -inf\n"
+                   "  output L[i] = h[i] + S[i, size(j) - 1]\n",
+         "stream j by 2"},
+        {kScores + "  h[i] = max(j) if j <= i then S[i, j] else -inf\n  axis m = i\n"
+                   "  output L[i] = h[i] + sum(m) S[i, m]\n",
+         "stream j by 2"},
+        {kScores + y + "  h[i] = max(j) if y[i] == y[j] then S[i, j] else -inf\n  axis m = i\n"
+                       "  output L[i] = h[i] + sum(m) S[i, m]\n",
+         "stream j by 2"},
+        {kScores + y + "  M[i, j] = if y[i] != y[j] then S[i, j] else -inf\n"
+                       "  output R[i] = logsumexp[j](M[i, j]) - S[i, i]\n",
+         "stream j by 1"},
+        {y + "  axis p = i, m = i\n  D[i, p] = sum(k) (A[i, k] - B[p, k]) ^ 2\n"
+             "  h[i] = max(p) if y[i] == y[p] then D[i, p] else -inf\n"
+             "  g[i] = min(m) if y[i] != y[m] then D[i, m] else inf\n"
+             "  output L[i] = if g[i] == inf then 0 else relu(h[i] - g[i] + 0.2)\n",
+         "stream p by 2"},
+        // Of one array at two places, and where each has a mask of its own.
+        {kScores + "  a[i] = sum(j) if j < 2 then S[i, j] else 0\n"
+                   "  b[i] = sum(j) if j >= 5 then S[i, j] else 0\n"
+                   "  output L[i] = a[i] - b[i]\n",
+         "stream j by 2"},
+    };
+    for (const auto& [statements, steps] : table) {
+        const std::string text = with(statements);
+        INFO(text, steps);
+        const Trial trial{text, {"fuse all", "group i by 1", steps}, 1};
+        const State state = derive(load(text), "fuse all\ngroup i by 1\n" + steps);
+        check_against_reference(state);
+        CHECK_EQ(failure_of(trial, Depth::Verify).value_or(""), "");
+    }
+}
+
 }  // namespace
 }  // namespace napkin::test

@@ -171,6 +171,16 @@ TEST_CASE("undecided: integers are exact, of any literals; what is made of reals
     CHECK_EQ(chosen_by(apply(Function::Power, {at + whole(2000), whole(3)})).judged(), 40);
     const Expression bits = apply(Function::BitOr, {at, whole(16777217)});
     CHECK_EQ(compared(apply(Function::Multiply, {b.at(input), bits})).judged(), 40);
+    // Where an integer becomes a real number it is one of f32: of 25 bits every other.
+    const auto above = [&](std::int64_t integer) {
+        const Expression moved = at + whole(static_cast<double>(integer));
+        return compared(apply(Function::Less, {napkin::number(double(integer) + 20), moved}));
+    };
+    CHECK_EQ(above(1000000).judged(), 40);
+    CHECK_LT(above(33554432).judged(), 40);
+    CHECK_EQ(compared(apply(Function::Less, {whole(33554452), at + whole(33554432)})).judged(), 40);
+    const Expression there_and_back = at + whole(16777217) - whole(16777217);
+    CHECK_EQ(compared(apply(Function::Multiply, {there_and_back, b.at(input)})).judged(), 40);
     const Expression scaled = apply(Function::Multiply, {b.at(input), napkin::number(1)});
     const Expression made = Expression{napkin::Convert{napkin::ElementType::I64, {scaled}}, {}};
     CHECK_LT(chosen_by(made).judged(), 40);

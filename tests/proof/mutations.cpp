@@ -231,6 +231,13 @@ void expansion(std::vector<Mutation>& list) {
     add("no tile is visible", "attention_window", [](ProgramEditor& edit) {
         edit.loop().visible = {apply(Function::Less, {axis_index(edit.axis("x")), integer(0)})};
     });
+    add("data that masks one fold leaves out chunks that another needs", "labels",
+        [](ProgramEditor& edit) {
+            const auto read = [&](const char* axis) {
+                return napkin::read(edit.array("y"), {axis_index(edit.axis(axis))});
+            };
+            edit.loop().data_masks = {apply(Function::NotEqual, {read("i"), read("j")})};
+        });
     add("an input without an axis is read as if it had it", "attention_gqa",
         [](ProgramEditor& edit) {
             const Expression group = axis_index(edit.axis("g"));
@@ -381,6 +388,16 @@ std::pair<std::string, std::string> extra_subject(const std::string& name) {
   output I[q] = argmax(x) S[q, x]
 })",
                 "stream x by 3"};
+    if (name == "labels")
+        return {R"(diagram labels {
+  axis i = 5, j = i, d = 2
+  input A[i, d], B[j, d]
+  input y[i] : i32
+  S[i, j] = sum(d) A[i, d] * B[j, d]
+  M[i, j] = if y[i] != y[j] then S[i, j] else -inf
+  output R[i] = logsumexp[j](M[i, j]) - S[i, i]
+})",
+                "fuse all\ngroup i by 1\nstream j by 1"};
     throw std::runtime_error("no subject " + name);
 }
 

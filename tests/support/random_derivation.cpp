@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "derive/roles.h"
@@ -13,8 +14,13 @@ namespace {
 
 class CommandDrawer {
 public:
-    CommandDrawer(const State& state, std::mt19937_64& random)
-        : state_(state), diagram_(state.diagram), random_(random) {}
+    CommandDrawer(const State& state, std::mt19937_64& random, Commands commands)
+        : state_(state), diagram_(state.diagram), random_(random) {
+        static constexpr std::array kWay = {"fuse", "group", "stream"};
+        const std::size_t done = state.steps.size();
+        if (commands == Commands::AlongTheWay && done < kWay.size() && pick(2) == 0)
+            next_ = kWay[done];
+    }
 
     Command draw() {
         using Draw = void (CommandDrawer::*)(Command&);
@@ -44,11 +50,11 @@ public:
         };
         int total = 0;
         for (const Entry& entry : kEntries) total += entry.weight;
-        const bool begins = state_.steps.empty() && pick(2) == 0;  // with a fusion, often
+        const bool begins = next_.empty() && state_.steps.empty() && pick(2) == 0;  // fused, often
         auto ticket = begins ? 0 : static_cast<int>(pick(static_cast<std::size_t>(total)));
         for (const Entry& entry : kEntries) {
             ticket -= entry.weight;
-            if (ticket >= 0) continue;
+            if (next_.empty() ? ticket >= 0 : entry.rule != next_) continue;
             Command command;
             command.rule = entry.rule;
             (this->*entry.fill)(command);
@@ -222,7 +228,7 @@ private:
         if (command.names.empty()) command.names = {array()};
     }
 
-    std::int64_t size() { return 1 + static_cast<std::int64_t>(pick(6)); }
+    std::int64_t size() { return 1 + static_cast<std::int64_t>(pick(next_.empty() ? 6 : 3)); }
     const Region& region() {
         return state_.relabelling.regions[pick(state_.relabelling.regions.size())];
     }
@@ -255,12 +261,13 @@ private:
     const State& state_;
     const Diagram& diagram_;
     std::mt19937_64& random_;
+    std::string_view next_;  ///< the rule, where one is set
 };
 
 }  // namespace
 
-Command random_command(const State& state, std::mt19937_64& random) {
-    return CommandDrawer(state, random).draw();
+Command random_command(const State& state, std::mt19937_64& random, Commands commands) {
+    return CommandDrawer(state, random, commands).draw();
 }
 
 std::string steps_text(const State& state) {

@@ -7,9 +7,14 @@
 
 namespace napkin::test {
 
+/// Of any rule; or, every other time, the next of what makes most kernels: fused, in small groups,
+/// in small chunks.
+enum class Commands { Any, AlongTheWay };
+
 /// A command that names what the state has, weighted towards the rules that build kernels, so that
 /// a few steps get somewhere. The rules may refuse it.
-[[nodiscard]] Command random_command(const State& state, std::mt19937_64& random);
+[[nodiscard]] Command random_command(const State& state, std::mt19937_64& random,
+                                     Commands commands = Commands::Any);
 
 /// Draws `steps` commands and applies those that the rules allow.
 [[nodiscard]] State random_derivation(const Diagram& diagram, std::mt19937_64& random, int steps);

@@ -302,8 +302,20 @@ private:
         const std::string& x = both[1];
         const std::string s = part(name + "_s", both, expression(both, 1));
         const std::string there = moved(name + "_s", both, both);
-        switch (below(6)) {
+        switch (below(9)) {
         case 0: define(name, both, s + " - " + there); break;
+        case 6:
+        case 7:
+        case 8: {  // under a mask, and where it says nothing
+            const std::string seen = options_.masks ? condition(both) : x + " < 2";
+            const std::string m =
+                part(name + "_m", {both[0]},
+                     pick({"sum(" + x + ") if " + seen + " then " + s + " else 0",
+                           "max(" + x + ") if " + seen + " then " + s + " else -inf"}));
+            const std::string at = "[" + both[0] + ", " + along(both[0], x) + "]";
+            define(name, {both[0]}, "max(" + m + ", -9) + " + name + "_s" + at);
+            break;
+        }
         case 3:
         case 4: {  // of a reduction's value
             const std::string z = pick(axes_);

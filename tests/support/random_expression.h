@@ -42,6 +42,7 @@ protected:
     std::string reduction(const Names& target, int depth);
     std::string call(const Names& target);
     std::string moved(const std::string& array, Names index, const Names& scope);
+    [[nodiscard]] std::string along(const std::string& axis, const std::string& meant) const;
     std::string condition(const Names& scope);
     std::string masked(const Names& scope, const std::string& value);
     /// Of any size within 1, so that its exponential is of no size to speak of.
@@ -61,7 +62,6 @@ protected:
 
 private:
     std::string element(const Names& scope);
-    [[nodiscard]] std::string along(const std::string& axis, const std::string& meant) const;
 
     std::mt19937 random_;
 };

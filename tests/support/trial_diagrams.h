@@ -81,6 +81,16 @@ diagram order {
   input E[v, d], B[d]
   output Y[n, d] = E[label[n], d] + B[d]
 })",
+    R"(diagram labelled {
+  axis i = 6, j = i, d = 3, n = i
+  input A[i, d], B[j, d]
+  input y[i] : i32
+  S[i, j] = sum(d) A[i, d] * B[j, d]
+  M[i, j] = if y[i] != y[j] then S[i, j] else -inf
+  output R[i] = logsumexp[j](M[i, j]) - S[i, i]
+  h[i] = max(j) if j <= i then S[i, j] else -inf
+  output H[i] = h[i] + sum(n) S[i, n]
+})",
     R"(diagram elsewhere {
   axis i = 6, j = i, d = 3
   input A[i, d], B[j, d], X[i, j]

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "derive/separation/write/formula_text.h"
+#include "diagrams/check/types.h"
 
 namespace napkin::separation {
 
@@ -144,6 +145,28 @@ bool Builder::is_count(PolynomialId form) const {
     return mono.powers.empty() && mono.exponent == kZero;
 }
 
+/// The type that keeps a result until it is complete: what is rounded is so after the last chunk.
+ElementType Builder::exact_type(ArrayId result, const StateVariable& variable) const {
+    const Array& array = diagram_[result];
+    if (is_floating(array.type)) return ElementType::F32;
+    if (!array.rounds || array.type == ElementType::Bool) return array.type;
+    if (variable.picks && variable.component == 1) return ElementType::I64;  // an index
+    const Statement& statement = diagram_[*plan_.folds()[variable.serves].statement];
+    const Fold* fold = std::get_if<Fold>(&statement.body);
+    const Expression& value =
+        fold != nullptr ? fold->values[variable.component] : std::get<Select>(statement.body).value;
+    return checking::kind_of(diagram_, value) == checking::Kind::Real ? ElementType::F32
+                                                                      : ElementType::I64;
+}
+
+/// What travels is an element of an array, or computed.
+ElementType Builder::type_of_payload(const StateVariable& variable) {
+    const Term& term = algebra_[algebra_.term_of(variable.form)];
+    if (term.kind != Kind::Read) return ElementType::F32;
+    const ElementType type = diagram_[ArrayId{term.ref}].type;
+    return is_floating(type) ? ElementType::F32 : type;
+}
+
 ArrayId Builder::state_array(std::uint32_t state) {
     const auto found = state_arrays_.find(state);
     if (found != state_arrays_.end()) return found->second;
@@ -160,9 +183,9 @@ ArrayId Builder::state_array(std::uint32_t state) {
     else if (variable.monoid.value < 4)
         suffix = kSuffix[variable.monoid.value];
     ElementType type = ElementType::F32;
-    const bool as_written = variable.verbatim || (variable.picks && variable.component == 1);
-    if (fold.target && as_written && !is_floating(diagram_[*fold.target].type))
-        type = diagram_[*fold.target].type;
+    if (fold.target && (variable.verbatim || variable.picks))
+        type = exact_type(*fold.target, variable);
+    if (variable.carried) type = type_of_payload(variable);
     const std::uint32_t before = std::exchange(serving_, variable.serves);
     const ArrayId made = make_array(base_name(variable.serves) + suffix, variable.axes, type);
     serving_ = before;

@@ -114,6 +114,8 @@ private:
     ArrayId helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value,
                    ElementType type = ElementType::F32, const std::string& name = "");
     [[nodiscard]] bool is_count(PolynomialId form) const;
+    [[nodiscard]] ElementType exact_type(ArrayId result, const StateVariable& variable) const;
+    [[nodiscard]] ElementType type_of_payload(const StateVariable& variable);
     ArrayId state_array(std::uint32_t state);
     ArrayId mean_array(std::uint32_t mean);
     [[nodiscard]] Expression read_array(ArrayId array) const;

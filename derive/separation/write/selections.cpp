@@ -77,6 +77,7 @@ Expression Builder::merged_part(const Lists& lists, bool earlier, ArrayId payloa
 
 /// What the chunk's element that was selected carries: its value at the index found.
 ArrayId Builder::chunk_payload(const StateVariable& variable, ArrayId chunk_at) {
+    const ElementType type = type_of_payload(variable);
     const AxisId over = variable.over.front();
     Expression value = expression(plan_.form(variable.serves), Where::Chunk);
     const Read* element = std::get_if<Read>(&value.node);
@@ -84,7 +85,7 @@ ArrayId Builder::chunk_payload(const StateVariable& variable, ArrayId chunk_at) 
     if (!at_hand) {
         std::set<AxisId> axes = algebra_.class_of(variable.form).axes;
         axes.insert(over);
-        value = read_array(helper("_payload", axes, std::move(value)));
+        value = read_array(helper("_payload", axes, std::move(value), type));
     }
     const Expression index = read_array(chunk_at);
     Read picked_from = std::get<Read>(value.node);
@@ -95,7 +96,7 @@ ArrayId Builder::chunk_payload(const StateVariable& variable, ArrayId chunk_at) 
     Expression picked = read(picked_from.array, std::move(picked_from.index));
     picked = choose(apply(Function::Less, {index, size_of(over)}), std::move(picked), integer(0));
     const std::vector<AxisId>& axes = variable.axes;
-    return helper("_chunk_payload", {axes.begin(), axes.end()}, std::move(picked));
+    return helper("_chunk_payload", {axes.begin(), axes.end()}, std::move(picked), type);
 }
 
 void Builder::keep_list(ArrayId state, std::uint32_t first) {
@@ -138,7 +139,7 @@ void Builder::build_pick(std::uint32_t first) {
     initialise(lists.best, number(-std::numeric_limits<double>::infinity()));
     initialise(lists.at, integer(kNoIndex));
     const std::string base = base_name(serving_);
-    lists.chunk_best = make_array(base + "_chunk_best", variable.axes, ElementType::F32);
+    lists.chunk_best = make_array(base + "_chunk_best", variable.axes, array(lists.best).type);
     lists.chunk_at = make_array(base + "_chunk_at", array(lists.at).axes, array(lists.at).type);
     Select select = own;
     select.value = variable.verbatim ? own_expression(variable.serves)
