@@ -150,7 +150,8 @@ ElementType Builder::exact_type(ArrayId result, const StateVariable& variable) c
     const Array& array = diagram_[result];
     if (is_floating(array.type)) return ElementType::F32;
     if (!array.rounds || array.type == ElementType::Bool) return array.type;
-    if (variable.picks && variable.component == 1) return ElementType::I64;  // an index
+    if (variable.picks && variable.component == 1)  // an index, or kNoIndex
+        return array.type == ElementType::I64 ? array.type : ElementType::I32;
     const Statement& statement = diagram_[*plan_.folds()[variable.serves].statement];
     const Fold* fold = std::get_if<Fold>(&statement.body);
     const Expression& value =
