@@ -103,8 +103,7 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
                 const double vector = in_vectors ? static_cast<double>(plan_.vector) : 1;
                 // Serial folds read vectors, others neighbours that the compiler may join.
                 const double apart = count / vector;
-                work += reads(serial != nullptr ? apart : count, apart,
-                              lines_of(*read, lanes, shared_axis(serial)),
+                work += reads(apart, apart, lines_of(*read, lanes, shared_axis(serial)),
                               serial != nullptr && vector > 1 ? kVectorsTogether : kTogether);
                 const auto bits = static_cast<double>(bits_of(tile->second.type));
                 if (counted.insert(variable).second)

@@ -145,6 +145,18 @@ bool Planner::read_by_block(VariableId variable) const {
     });
 }
 
+/// Whether a load along rows of several axes brings some of their elements again and again: what is
+/// along one part alone. Registers hold it once where it is read from a cache.
+bool Planner::repeats_rows(const Load& load) const {
+    const TileAxis* rows = plan_.row ? find_tile_axis(plan_.tile_axes, *plan_.row) : nullptr;
+    if (rows == nullptr) return false;
+    std::set<AxisId> used;
+    for (const Expression& index : load.gather)
+        for (const AxisId axis : axes_used(index)) used.insert(axis);
+    return std::any_of(rows->parts.begin(), rows->parts.end(),
+                       [&](const TilePart& part) { return !used.contains(part.axis); });
+}
+
 void Planner::place_loaded(VariableId variable) {
     const auto [load, loop] = loads_.at(variable);
     const Variable& info = region_.variables[variable.index()];
@@ -177,7 +189,7 @@ void Planner::place_loaded(VariableId variable) {
             if (contiguous(array_of(variable), matrix.column_dimension) &&
                 (tile.type != ElementType::I4 || comes_in_bulk(variable, matrix)))
                 tile = matrix;
-        } else if (in_registers && is_row) {
+        } else if (in_registers && is_row && !repeats_rows(*load)) {
             tile.home = Home::Fragment;
             for (std::size_t d = 0; d < axes.size(); ++d)
                 if (info.capacity_extent[d] > 1 && axes[d] != plan_.row) tile.column = axes[d];

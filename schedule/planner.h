@@ -59,6 +59,7 @@ private:
 
     // place_variables.cpp
     void place_computed(VariableId variable);
+    [[nodiscard]] bool repeats_rows(const Load& load) const;
     void place_loaded(VariableId variable);
     [[nodiscard]] bool comes_in_bulk(VariableId variable, const Tile& tile) const;
     void place_vectors();

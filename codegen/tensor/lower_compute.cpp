@@ -7,6 +7,7 @@
 #include "codegen/expression_text.h"
 #include "codegen/tensor/fold_code.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "codegen/tensor/vectors.h"
 #include "schedule/statements.h"
 
 namespace napkin::lowering {
@@ -107,10 +108,15 @@ void TensorLowering::lower_map(const Compute& compute, const Expression& value, 
             return;
         }
     }
+    Vectors vectors;
+    if (domain.column && !plan_.has_products() && plan_.vector > 1) {
+        vectors = vectors_of_row(*domain.column);
+        for (const VariableId read : compute.reads) read_in_vectors(vectors, read, kept, scope);
+    }
     Body before;
     Body inside;
     const Code code = print_hoisted(kept, domain, scope, before, inside);
-    finish_map(compute, domain, code, std::move(before), std::move(inside), body);
+    finish_map(compute, domain, code, std::move(before), std::move(inside), body, &vectors);
 }
 
 bool TensorLowering::rounded_when_saved(const Compute& compute) const {
@@ -130,13 +136,14 @@ bool TensorLowering::rounded_when_saved(const Compute& compute) const {
 }
 
 void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Code value,
-                                Body before, Body inside, Body& body) {
+                                Body before, Body inside, Body& body, Vectors* vectors) {
     const VariableId target = compute.targets.front();
     const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     declare(target, body);
     if (tile.home == Home::Fragment) {
-        append(before, elements_of_map(compute, domain, std::move(value), std::move(inside)));
+        append(before,
+               elements_of_map(compute, domain, std::move(value), std::move(inside), vectors));
         return append(body, row_loop(std::move(before)));
     }
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
@@ -155,7 +162,7 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
 
 /// A row's elements of a fragment.
 Body TensorLowering::elements_of_map(const Compute& compute, const Domain& domain, Code value,
-                                     Body inside) const {
+                                     Body inside, Vectors* vectors) {
     const VariableId target = compute.targets.front();
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
@@ -166,6 +173,8 @@ Body TensorLowering::elements_of_map(const Compute& compute, const Domain& domai
                     [&](const auto& entry) { return entry.second.left.direct == target; });
     if (operand) value.value = choose(test_in_chunk(*domain.column), value.value, kernel::real(0));
     inside.push_back(assign(element_at(target), value.value));
+    if (vectors != nullptr && !vectors->known.empty())
+        return loop_in_vectors(std::move(*vectors), std::move(inside));
     return column_loop(*domain.column, std::move(inside));
 }
 

@@ -20,17 +20,32 @@ using schedule::LeafId;
 
 }  // namespace
 
+/// The vectors of a thread's columns of a row, where no product is.
+TensorLowering::Vectors TensorLowering::vectors_of_row(AxisId column) {
+    Vectors vectors;
+    vectors.columns = column;
+    vectors.begin = names_.fresh(axis_names_[column.index()].local + "_first");
+    vectors.count = plan_.vector;
+    vectors.padded = padded_extent(column);
+    vectors.element = names_.fresh("element");
+    vectors.local = local_index(column);
+    vectors.first = index_atom(vectors.begin, range_of(vectors.local));
+    multiples_[vectors.begin] = plan_.vector;
+    return vectors;
+}
+
 /// Goes through a thread's columns by its vectors, and reads each before it is used.
-Body TensorLowering::loop_in_vectors(Vectors vectors, const std::string& first, Body inside) {
+Body TensorLowering::loop_in_vectors(Vectors vectors, Body inside) {
     const Columns columns = columns_of(vectors.columns);
     const std::string vector = names_.fresh("vector");
     const kernel::Expression begin = variable(vector) * vectors.count;
     const kernel::Expression element = variable(vectors.element);
-    Body each = {
-        define("int", "j", begin + element),
-        define("int", axis_names_[vectors.columns.index()].local, variable(first) + element)};
+    Body each = {define("int", "j", begin + element),
+                 define("int", axis_names_[vectors.columns.index()].local,
+                        variable(vectors.begin) + element)};
     append(each, std::move(inside));
-    Body whole = {define("int", first, invoke(kernel::scoped(columns.type, "column"), {begin}))};
+    Body whole = {
+        define("int", vectors.begin, invoke(kernel::scoped(columns.type, "column"), {begin}))};
     append(whole, std::move(vectors.before));
     whole.push_back(kernel::unrolled_loop(vectors.element, vectors.count, std::move(each)));
     return {kernel::unrolled_loop(vector, columns.count / vectors.count, std::move(whole))};
@@ -203,17 +218,8 @@ std::pair<Body, bool> TensorLowering::serial_step(SerialFolds& folds) {
     const schedule::Serial& serial = folds.serial();
     looped_ = std::set<AxisId>(serial.axes.begin(), serial.axes.end());
     Vectors vectors;
-    std::string first;
     if (folds.column && !plan_.has_products()) {
-        const AxisId column = *folds.column;
-        first = names_.fresh(axis_names_[column.index()].local + "_first");
-        multiples_[first] = plan_.vector;
-        vectors.columns = column;
-        vectors.count = plan_.vector;
-        vectors.padded = padded_extent(column);
-        vectors.element = names_.fresh("element");
-        vectors.local = local_index(column);
-        vectors.first = index_atom(first, range_of(vectors.local));
+        vectors = vectors_of_row(*folds.column);
         Expression all = serial.value;
         std::set<VariableId> reads;
         for (const SerialFolds::One& one : folds.each) {
@@ -235,7 +241,7 @@ std::pair<Body, bool> TensorLowering::serial_step(SerialFolds& folds) {
     }
     const bool in_vectors = !vectors.known.empty();
     if (in_vectors)
-        inside = loop_in_vectors(std::move(vectors), first, std::move(inside));
+        inside = loop_in_vectors(std::move(vectors), std::move(inside));
     else if (folds.column)
         inside = column_loop(*folds.column, std::move(inside));
     append(step, std::move(inside));

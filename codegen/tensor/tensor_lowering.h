@@ -253,10 +253,11 @@ private:
     void make_deferred_loads(const Compute& compute, Body& body);
     [[nodiscard]] std::optional<Expression> map_of(const Compute& compute) const;
     void lower_map(const Compute& compute, const Expression& value, Body& body);
+    struct Vectors;
     void finish_map(const Compute& compute, const Domain& domain, Code value, Body before,
-                    Body inside, Body& body);
+                    Body inside, Body& body, Vectors* vectors = nullptr);
     [[nodiscard]] Body elements_of_map(const Compute& compute, const Domain& domain, Code value,
-                                       Body inside) const;
+                                       Body inside, Vectors* vectors = nullptr);
     void lower_fold(LeafId leaf, const Compute& compute, const Fold& fold, Body& body);
     [[nodiscard]] std::pair<std::optional<AxisId>, bool> folded_axes(const Fold& fold) const;
     [[nodiscard]] kernel::Expression part_at(LeafId fold, const kernel::Expression& across) const;
@@ -460,8 +461,8 @@ private:
     [[nodiscard]] std::optional<AxisId> folded_in_vectors(const Fold& fold) const;
     bool fold_in_vectors(const Compute& compute, const Fold& fold, AxisId over, Body& body);
 
-    struct Vectors;
-    [[nodiscard]] Body loop_in_vectors(Vectors vectors, const std::string& first, Body inside);
+    [[nodiscard]] Body loop_in_vectors(Vectors vectors, Body inside);
+    [[nodiscard]] Vectors vectors_of_row(AxisId column);
     void read_in_vectors(Vectors& vectors, VariableId variable, const Expression& value,
                          ExpressionScope& scope);
     void read_turned(Vectors& vectors, VariableId variable, const Expression& value,

@@ -302,7 +302,7 @@ private:
         const std::string& x = both[1];
         const std::string s = part(name + "_s", both, expression(both, 1));
         const std::string there = moved(name + "_s", both, both);
-        switch (below(9)) {
+        switch (below(options_.picks ? 9 : 6)) {
         case 0: define(name, both, s + " - " + there); break;
         case 6:
         case 7:

@@ -23,6 +23,7 @@ struct RandomDiagramOptions {
     bool library = true;   ///< calls such as softmax[x](...)
     bool cascades = true;  ///< several reductions of one axis, each using earlier ones
     bool monoids = true;   ///< of the user's own
+    bool picks = true;     ///< elements beside a mask that does not say where they are
 };
 
 /// The same seed gives the same text on every machine.

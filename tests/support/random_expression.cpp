@@ -54,7 +54,8 @@ std::string RandomExpressions::condition(const Names& scope) {
     const std::string b = pick(scope);
     // Past what 32 bits hold.
     const std::string factor = pick({"900000011", "2147483647", "4294967311"});
-    switch (below(has_label_ && contains(scope, label_axes_[0]) ? 11 : 8)) {
+    const bool labelled = has_label_ && contains(scope, label_axes_[0]);
+    switch (below(!labelled ? 8 : options_.picks ? 11 : 9)) {
     case 0: return a + " <= " + b;
     case 1: return a + " < " + b + " + 2";
     case 2: return "(" + a + " + " + b + ") % 2 == 0";
@@ -63,9 +64,9 @@ std::string RandomExpressions::condition(const Names& scope) {
     case 5: return a + " >= 1 and " + b + " < size(" + b + ") - 1";
     case 6: return "not " + a + " + 1 == size(" + a + ")";
     case 7: return "(" + a + " * " + factor + " - " + b + ") % 7 < 4";
-    case 8: return b + " == label[" + label_axes_[0] + "]";
-    case 9: return "label[" + label_axes_[0] + "] == 1";
-    default: return b + " <= label[" + label_axes_[0] + "]";
+    case 8: return b + " <= label[" + label_axes_[0] + "]";
+    case 9: return b + " == label[" + label_axes_[0] + "]";
+    default: return "label[" + label_axes_[0] + "] == 1";
     }
 }
 

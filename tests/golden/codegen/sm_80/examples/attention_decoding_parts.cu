@@ -351,9 +351,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                                  h0 * O_sum_part_stride_h + iq * 128 + id_first;
                 const auto v = values_at<4, 4>(O_sum_part, at_2, 4);
 #pragma unroll
-                for (int element = 0; element < 4; ++element) {
-                    const int j = vector * 4 + element;
-                    acc[j] = acc[j] + v[element] * r0;
+                for (int element_2 = 0; element_2 < 4; ++element_2) {
+                    const int j = vector * 4 + element_2;
+                    acc[j] = acc[j] + v[element_2] * r0;
                 }
             }
         }

@@ -37,10 +37,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < Rows::rows; ++i) {
         const int in = warp_n + Rows::row(i);
 #pragma unroll
-        for (int j = 0; j < 8; ++j) {
-            const int id = RowFragment<8, 1, 8, 32>::column(j);
-            const float t0 = to_f32(E[int(token[n0 + in]) * 1024 + d0 + id]);
-            Y_part(i, j) = t0 + position_part(i, j);
+        for (int vector = 0; vector < 1; ++vector) {
+            const int id_first = RowFragment<8, 1, 8, 32>::column(vector * 8);
+            const auto v = values_at<8, 8>(E, int(token[n0 + in]) * 1024 + d0 + id_first, 8);
+#pragma unroll
+            for (int element = 0; element < 8; ++element) {
+                const int j = vector * 8 + element;
+                Y_part(i, j) = v[element] + position_part(i, j);
+            }
         }
     }
 
