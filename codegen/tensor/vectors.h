@@ -11,7 +11,7 @@ namespace napkin::lowering {
 /// The vectors along `columns` that are read for one vector of results.
 struct TensorLowering::Vectors {
     AxisId columns;
-    std::string begin;       ///< the name of `first`
+    std::string begin;          ///< the name of `first`
     std::int64_t count = 8;     ///< elements
     std::int64_t padded = 0;    ///< all that are gone through along the columns
     std::string element = "j";  ///< the index in a vector of the one that is computed

@@ -50,8 +50,8 @@ bool same_monoids(const Diagram& diagram, const TileProgram& program) {
 OutputTrial worse(const OutputTrial& one, OutputTrial other) {
     for (std::size_t at = 0; at < one.decided.size(); ++at)
         other.decided[at] = other.decided[at] && one.decided[at];
-    const bool keeps = other.different == 0 &&
-                       (one.different > 0 || one.inconclusive > other.inconclusive);
+    const bool keeps =
+        other.different == 0 && (one.different > 0 || one.inconclusive > other.inconclusive);
     if (!keeps) return other;
     OutputTrial kept = one;
     kept.decided = std::move(other.decided);
@@ -136,8 +136,8 @@ FieldTrial run_field_trial(const Diagram& plain, const Diagram& derived, const T
                 digest = digest(domain.key(value));
         trial.digest = digest.word();
         const auto judge = [&](MaskedChunks masked) {
-            const Run<FieldValue> run = run_program(
-                domain, derived, program, renamed_grids(derived, plain, inputs), masked);
+            const Run<FieldValue> run = run_program(domain, derived, program,
+                                                    renamed_grids(derived, plain, inputs), masked);
             for (const ArrayId output : outputs_of(plain)) {
                 const std::optional<ArrayId> array = find_array(derived, plain[output].name);
                 const auto found = array ? run.device.values.find(*array) : run.device.values.end();

@@ -133,11 +133,13 @@ TEST_CASE("elsewhere: what a mask hides from one fold is there for another") {
         {kScores + "  h[i] = max(j) if j <= i then S[i, j] else -inf\n  axis m = i\n"
                    "  output L[i] = h[i] + sum(m) S[i, m]\n",
          "stream j by 2"},
-        {kScores + y + "  h[i] = max(j) if y[i] == y[j] then S[i, j] else -inf\n  axis m = i\n"
-                       "  output L[i] = h[i] + sum(m) S[i, m]\n",
+        {kScores + y +
+             "  h[i] = max(j) if y[i] == y[j] then S[i, j] else -inf\n  axis m = i\n"
+             "  output L[i] = h[i] + sum(m) S[i, m]\n",
          "stream j by 2"},
-        {kScores + y + "  M[i, j] = if y[i] != y[j] then S[i, j] else -inf\n"
-                       "  output R[i] = logsumexp[j](M[i, j]) - S[i, i]\n",
+        {kScores + y +
+             "  M[i, j] = if y[i] != y[j] then S[i, j] else -inf\n"
+             "  output R[i] = logsumexp[j](M[i, j]) - S[i, i]\n",
          "stream j by 1"},
         {y + "  axis p = i, m = i\n  D[i, p] = sum(k) (A[i, k] - B[p, k]) ^ 2\n"
              "  h[i] = max(p) if y[i] == y[p] then D[i, p] else -inf\n"

@@ -151,8 +151,8 @@ std::optional<std::string> failure_of_state(const Diagram& plain, const State& s
     if (auto wrong = wrong_in(result->outputs, "the tile program")) return wrong;
     // What is no number reaches a result through elements that are multiplied by nothing, too.
     if (!has_nan(seed) && has_data_masks(*program)) {
-        const Result<Interpretation> shorter = interpret(
-            state.diagram, *program, renamed, Arithmetic::Exact, MaskedChunks::LeaveOut);
+        const Result<Interpretation> shorter =
+            interpret(state.diagram, *program, renamed, Arithmetic::Exact, MaskedChunks::LeaveOut);
         if (!shorter) return "the tile program breaks a contract where chunks are left out";
         if (auto wrong = wrong_in(shorter->outputs, "leaving out chunks of nothing")) return wrong;
         if (shorter->counters != result->counters) return "chunks that are left out do not count";
