@@ -17,7 +17,7 @@ namespace napkin::cli {
 
 /// What replaces the defaults of a file: sizes of axes and values of parameters, by name.
 using Settings = std::map<std::string, double>;
-/// `--set` as settings; a later one wins.
+/// `--set` as settings, of which no name has two values (refuse_repeated_sets).
 [[nodiscard]] Result<Settings> settings_of_sets(const std::vector<std::string>& sets);
 /// Why these cannot be what a user means: one name is given two values.
 [[nodiscard]] std::optional<Diagnostic> refuse_repeated_sets(const std::vector<std::string>& sets);

@@ -5,6 +5,14 @@
 namespace napkin::test {
 namespace {
 
+const char* const kGroupNorm =
+    "diagram gn { axis n = 3, p = 29, g = 4, c = 16\n input X[n, p, g, c] : bf16\n input "
+    "gamma[g, c], beta[g, c] : bf16\n"
+    "m[n, g] = sum(p, c) X[n, p, g, c] / (size(p) * size(c))\n"
+    "v[n, g] = sum(p, c) (X[n, p, g, c] - m[n, g]) ^ 2 / (size(p) * size(c))\n"
+    "output Y[n, p, g, c] : bf16 = (X[n, p, g, c] - m[n, g]) * rsqrt(v[n, g] + 1e-5) * "
+    "gamma[g, c] + beta[g, c] }";
+
 std::string rows(const std::string& value, const std::string& more = "",
                  const std::string& type = "bf16") {
     return fmt::format(
@@ -255,31 +263,16 @@ std::vector<TensorWorkload> row_workloads() {
          {},
          "group n by 8 at l1"},
         {"group norm, a group a block",
-         "diagram gn { axis n = 3, p = 29, g = 4, c = 16\n input X[n, p, g, c] : bf16\n input "
-         "gamma[g, c], beta[g, c] : bf16\n"
-         "m[n, g] = sum(p, c) X[n, p, g, c] / (size(p) * size(c))\n"
-         "v[n, g] = sum(p, c) (X[n, p, g, c] - m[n, g]) ^ 2 / (size(p) * size(c))\n"
-         "output Y[n, p, g, c] : bf16 = (X[n, p, g, c] - m[n, g]) * rsqrt(v[n, g] + 1e-5) * "
-         "gamma[g, c] + beta[g, c] }",
+         kGroupNorm,
          {},
          "fuse m, v\ngroup n by 1 at l1 in v\ngroup g by 1 at l1 in v\nstream p by 8 at l1 in v\n"
          "group n by 1 at l1 in Y\ngroup g by 1 at l1 in Y\nstream p by 8 at l1 in Y"},
         {"group norm, all in one",
-         "diagram gn { axis n = 3, p = 29, g = 4, c = 16\n input X[n, p, g, c] : bf16\n input "
-         "gamma[g, c], beta[g, c] : bf16\n"
-         "m[n, g] = sum(p, c) X[n, p, g, c] / (size(p) * size(c))\n"
-         "v[n, g] = sum(p, c) (X[n, p, g, c] - m[n, g]) ^ 2 / (size(p) * size(c))\n"
-         "output Y[n, p, g, c] : bf16 = (X[n, p, g, c] - m[n, g]) * rsqrt(v[n, g] + 1e-5) * "
-         "gamma[g, c] + beta[g, c] }",
+         kGroupNorm,
          {},
          "fuse all\ngroup n by 1 at l1\ngroup g by 1 at l1"},
         {"group norm, groups as rows",
-         "diagram gn { axis n = 3, p = 29, g = 4, c = 16\n input X[n, p, g, c] : bf16\n input "
-         "gamma[g, c], beta[g, c] : bf16\n"
-         "m[n, g] = sum(p, c) X[n, p, g, c] / (size(p) * size(c))\n"
-         "v[n, g] = sum(p, c) (X[n, p, g, c] - m[n, g]) ^ 2 / (size(p) * size(c))\n"
-         "output Y[n, p, g, c] : bf16 = (X[n, p, g, c] - m[n, g]) * rsqrt(v[n, g] + 1e-5) * "
-         "gamma[g, c] + beta[g, c] }",
+         kGroupNorm,
          {},
          "fuse m, v\ngroup n by 1 at l1 in v\nstream p by 8 at l1 in v\ngroup n by 1 at l1 in Y\n"
          "group p by 5 at l1 in Y"},
