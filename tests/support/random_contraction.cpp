@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/random_derivation.h"
+
 namespace napkin::test {
 
 namespace {
@@ -184,14 +186,7 @@ State tiled_contraction(const Diagram& diagram, std::mt19937_64& random) {
     State state = initial_state(diagram);
     const auto try_command = [&](const char* rule, const std::string& name, std::int64_t size,
                                  const std::string& in = "") {
-        Command command;
-        command.rule = rule;
-        command.names = {name};
-        command.in = in;
-        command.size = size;
-        if (size > 0 && command.rule != "split-stream") command.at = "l1";
-        Outcome next = apply(state, command);
-        if (State* made = std::get_if<State>(&next)) state = std::move(*made);
+        take_step(state, rule, name, size, in);
     };
     const auto size = [&] {
         const std::int64_t kSizes[] = {1, 3, 8, 8, 16, 16, 16, 17, 32, 32};

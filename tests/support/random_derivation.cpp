@@ -293,4 +293,16 @@ State random_derivation(const Diagram& diagram, std::mt19937_64& random, int ste
     return state;
 }
 
+void take_step(State& state, const char* rule, const std::string& name, std::int64_t size,
+               const std::string& in) {
+    Command command;
+    command.rule = rule;
+    command.names = {name};
+    command.in = in;
+    command.size = size;
+    if (size > 0 && command.rule != "split-stream") command.at = "l1";
+    Outcome next = apply(state, command);
+    if (State* made = std::get_if<State>(&next)) state = std::move(*made);
+}
+
 }  // namespace napkin::test

@@ -22,4 +22,9 @@ enum class Commands { Any, AlongTheWay };
 /// The commands of a state's steps, one a line.
 [[nodiscard]] std::string steps_text(const State& state);
 
+/// Takes a step at l1, of a size where that is not 0, in the region of that name or in all; leaves
+/// the state where it is refused.
+void take_step(State& state, const char* rule, const std::string& name, std::int64_t size,
+               const std::string& in = "");
+
 }  // namespace napkin::test

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/support/random_derivation.h"
+
 namespace napkin::test {
 namespace {
 
@@ -180,14 +182,7 @@ State tiled_window(const Diagram& diagram, std::mt19937_64& random) {
     State state = initial_state(diagram);
     const auto try_command = [&](const char* rule, const std::string& name, std::int64_t size,
                                  const std::string& in = "") {
-        Command command;
-        command.rule = rule;
-        command.names = {name};
-        command.in = in;
-        command.size = size;
-        if (size > 0 && command.rule != "split-stream") command.at = "l1";
-        Outcome next = apply(state, command);
-        if (State* made = std::get_if<State>(&next)) state = std::move(*made);
+        take_step(state, rule, name, size, in);
     };
     const auto chance = [&](std::uint64_t percent) { return random() % 100 < percent; };
     const auto size = [&] {
