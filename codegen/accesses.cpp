@@ -39,6 +39,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"load_row_pieces", {0}, {}},
         {"load_rows",      {0}, {}},
         {"load_vector",    {0}, {}},
+        {"make_again",     {},  {0}},
         {"mark_chunks",    {0}, {}},
         {"multiply",       {},  {0}},
         {"multiply_head",  {},  {0, 1}},

@@ -217,14 +217,27 @@ private:
         const Load* load = std::get_if<Load>(&leaf.node);
         if (load != nullptr && scattered_.comes_one_by_one(*load))
             work += scattered_.loaded(*load);
-        else if (load != nullptr && !op.box && op.kind == schedule::Op::Kind::Copy)
+        else if (load != nullptr && !op.box && op.kind == schedule::Op::Kind::Copy &&
+                 plan_.tiles.at(variable).home != schedule::Home::Fragment)
             add_own_copy(*load, bytes, program_.apart(op.id), work);
         else if (!op.box)
-            work.instructions = bytes / kVector * kPerVector;
+            work.instructions = moves(variable, bits, bytes);
         if (!plan_.has_products()) work.turns += kPerLine * lines_beyond(leaf, bits, bytes);
         for (const schedule::BufferId buffer : op.writes)
             if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
         return work;
+    }
+
+    /// Instructions that move so many bytes of an array, in rows of registers as many at once as a
+    /// thread has side by side.
+    [[nodiscard]] double moves(VariableId variable, double bits, double bytes) const {
+        const auto tile = plan_.tiles.find(variable);
+        const bool rows = !plan_.has_products() && tile != plan_.tiles.end() &&
+                          tile->second.home == schedule::Home::Fragment;
+        const double together = rows ? static_cast<double>(plan_.vector) * bits / 8 : kVector;
+        constexpr double kWord = 4;
+        if (together < kWord) return bytes / together * kPerElement;
+        return bytes / std::min(together, kVector) * kPerVector;
     }
 
     /// Lines of a cache that rows are moved through, beyond those that neighbours fill.

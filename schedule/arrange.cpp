@@ -212,10 +212,11 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
                  : std::vector{"warps_down", "warps"}},
             wanted, "leave it out, and the planner chooses");
     plan.rows_of_warp = padded(ceil_quotient(rows, plan.warps_down), rows_at_once);
-    const std::int64_t held =
+    std::int64_t held =
         plan.rows_of_warp / rows_at_once * ceil_quotient(columns, plan.lanes_per_row);
-    constexpr std::int64_t kOthers = 24;  // registers beside the elements
-    if (held > std::min(kFragmentRegisters, kRegisters / plan.threads() - kOthers))
+    if (plan.rows_in_pairs > 0) held = ceil_quotient(held * plan.rows_in_pairs, 2);
+    const std::int64_t others = plan.rows_in_pairs > 0 ? 30 : 24;  // registers beside the elements
+    if (held > std::min(kFragmentRegisters, kRegisters / plan.threads() - others))
         return refused({fmt::format("{} rows of {} values do not fit the registers of {} threads",
                                     rows, columns, plan.threads()),
                         {"warps", "warps_across", "warps_down"}},

@@ -75,7 +75,8 @@ private:
         case Home::Fragment:
             program_.buffer_of[variable] =
                 add(name, Buffer::Place::Registers,
-                    kFloat * rows * columns_of(plan_, *tile.column).of_thread);
+                    (plan_.rows_in_pairs > 0 ? bytes_of(tile.type) : kFloat) * rows *
+                        columns_of(plan_, *tile.column).of_thread);
             return;
         case Home::Shared:
             program_.buffer_of[variable] =

@@ -307,12 +307,13 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
         sides.operands.insert(reads.begin(), reads.end());
     }
     plan_.order = tile_order(region_, sides);
-    if (std::optional<Refusal> refusal = arrange(region_, limits_, wanted_, plan_))
-        return refuse(*std::move(refusal), shrinking());
+    std::optional<Refusal> refusal = arrange(region_, limits_, wanted_, plan_);
+    if (refusal && pair_rows()) refusal = arrange(region_, limits_, wanted_, plan_);
+    if (refusal) return refuse(*std::move(refusal), shrinking());
     std::optional<std::int64_t> blocks;
     if (plan_.persistent) blocks = kProcessors * plan_.resident;
-    if (std::optional<Refusal> refusal = choose_band(region_, wanted_.band, blocks, plan_.order))
-        return refuse(*std::move(refusal), {});
+    refusal = choose_band(region_, wanted_.band, blocks, plan_.order);
+    if (refusal) return refuse(*std::move(refusal), {});
     extend_rows();
     place_vectors();
     choose_staged();

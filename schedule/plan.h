@@ -161,10 +161,13 @@ struct Plan {
     std::int64_t rows_of_warp = 16;
     std::int64_t lanes_per_row = 4;  ///< threads of a row where no product is; warps where > 32
     std::int64_t vector = 8;         ///< neighbouring columns of a thread there
-    std::set<ArrayId> stageable;     ///< arrays that can be saved through shared memory
-    std::set<ArrayId> staged;        ///< those that are
-    std::set<ArrayId> infinite;      ///< arrays that masks may make infinite
-    bool across_warps = false;       ///< whether folds combine what several warps hold
+    /// Arrays of 16-bit numbers whose rows threads hold as they were loaded, two in a register;
+    /// results are rounded as they are computed. 0 where rows are held as f32.
+    std::int64_t rows_in_pairs = 0;
+    std::set<ArrayId> stageable;  ///< arrays that can be saved through shared memory
+    std::set<ArrayId> staged;     ///< those that are
+    std::set<ArrayId> infinite;   ///< arrays that masks may make infinite
+    bool across_warps = false;    ///< whether folds combine what several warps hold
     TileOrder order;
     bool persistent = false;    ///< whether a block takes one tile after another
     std::int64_t resident = 1;  ///< blocks that share the registers of a multiprocessor

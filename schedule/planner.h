@@ -69,6 +69,9 @@ private:
     [[nodiscard]] bool read_exactly(VariableId variable) const;
     [[nodiscard]] bool read_by_block(VariableId variable) const;
     void choose_vector();
+    [[nodiscard]] std::int64_t readers_of(VariableId variable) const;
+    [[nodiscard]] std::optional<ElementType> saved_in_pairs(VariableId variable) const;
+    [[nodiscard]] bool pair_rows();
 
     // place_folds.cpp
     void find_serial();

@@ -51,7 +51,7 @@ public:
     SearchResult run(const Diagram& diagram) {
         for (const Start& start : starts_of(diagram)) search_from(start);
         recompute(initial_state(diagram));
-        if (ranked_.empty())
+        if (ranked_.empty() || is_slow())
             if (const std::optional<Start> parts = start_of_parts(diagram)) search_from(*parts);
         std::stable_sort(ranked_.begin(), ranked_.end(),
                          [](const Candidate& a, const Candidate& b) {
@@ -86,6 +86,20 @@ private:
             ranked_.push_back(std::move(candidate));
         }
         return is_best;
+    }
+
+    /// Whether what is found takes far longer than its busiest pipeline, as each of its blocks has
+    /// a processor to itself: long rows, of which parts would share it. Parts are read twice.
+    [[nodiscard]] bool is_slow() const {
+        constexpr double kFar = 2.5;
+        const auto best = std::min_element(ranked_.begin(), ranked_.end(),
+                                           [](const Candidate& a, const Candidate& b) {
+                                               return a.time.middle() < b.time.middle();
+                                           });
+        double busiest = 0;
+        for (const TimeTerm& term : best->time.terms) busiest = std::max(busiest, term.low.value);
+        return best->time.resident == 1 && best->time.waves > 1 &&
+               best->time.middle().value > kFar * busiest;
     }
 
     /// What helps is kept when the next is tried.

@@ -10,16 +10,13 @@ namespace nk {
 /// kRows rows of a thread, kVectors vectors of each. More than a warp's threads share one row after
 /// the other.
 template <int kRows, int kVectors, int kVector, int kLanes>
-struct RowFragment {
+struct RowPlaces {
     static_assert(kLanes >= 1 && kLanes <= 1024 && (kLanes & (kLanes - 1)) == 0);
     static constexpr int rows = kRows;                  ///< of one thread
     static constexpr int columns = kVectors * kVector;  ///< of one thread
-    static constexpr int lanes_per_row = kLanes;        ///< neighbours
+    static constexpr int vector = kVector;
+    static constexpr int lanes_per_row = kLanes;  ///< neighbours
 
-    float at[kRows][kVectors * kVector];
-
-    NK_DEVICE float& operator()(int i, int j) { return at[i][j]; }
-    NK_DEVICE float operator()(int i, int j) const { return at[i][j]; }
     static NK_DEVICE int row(int i) {
         if constexpr (kLanes >= 32) return i;
         return i * (32 / kLanes) + lane_index() / kLanes;
@@ -27,93 +24,190 @@ struct RowFragment {
     static NK_DEVICE int column(int j) {
         return (j / kVector * kLanes + threadIdx.x % kLanes) * kVector + j % kVector;
     }
+};
+
+/// Their elements as numbers that are computed with.
+template <int kRows, int kVectors, int kVector, int kLanes>
+struct RowFragment : RowPlaces<kRows, kVectors, kVector, kLanes> {
+    float at[kRows][kVectors * kVector];
+
+    NK_DEVICE float& operator()(int i, int j) { return at[i][j]; }
+    NK_DEVICE float operator()(int i, int j) const { return at[i][j]; }
     NK_DEVICE void fill(float value) {
 #pragma unroll
-        for (int i = 0; i < rows; ++i)
+        for (int i = 0; i < kRows; ++i)
 #pragma unroll
-            for (int j = 0; j < columns; ++j) at[i][j] = value;
+            for (int j = 0; j < kVectors * kVector; ++j) at[i][j] = value;
+    }
+    /// Takes words of T from column j on.
+    template <class T, int kWords>
+    NK_DEVICE void take(int i, int j, const u32 (&words)[kWords]) {
+        T values[kWords * 4 / int(sizeof(T))];
+        memcpy(values, words, sizeof values);
+#pragma unroll
+        for (int k = 0; k < kWords * 4 / int(sizeof(T)); ++k) take(i, j + k, values[k]);
+    }
+    template <class T>
+    NK_DEVICE void take(int i, int j, T value) {
+        at[i][j] = to_f32(value);
+    }
+    /// Gives words of T, to which it rounds.
+    template <class T, int kWords>
+    NK_DEVICE void give(int i, int j, u32 (&words)[kWords]) const {
+        T values[kWords * 4 / int(sizeof(T))];
+#pragma unroll
+        for (int k = 0; k < kWords * 4 / int(sizeof(T)); ++k) give(i, j + k, values[k]);
+        memcpy(words, values, sizeof values);
+    }
+    template <class T>
+    NK_DEVICE void give(int i, int j, T& value) const {
+        value = convert<T>(at[i][j]);
     }
 };
+
+/// Their elements as numbers of 16 bits, two of a thread's in a register.
+template <class T, int kRows, int kVectors, int kVector, int kLanes>
+struct RowPairs : RowPlaces<kRows, kVectors, kVector, kLanes> {
+    static_assert(sizeof(T) == 2);
+    u32 pairs[kRows][(kVectors * kVector + 1) / 2];
+
+    template <class, int kWords>
+    NK_DEVICE void take(int i, int j, const u32 (&words)[kWords]) {
+#pragma unroll
+        for (int k = 0; k < kWords; ++k) pairs[i][j / 2 + k] = words[k];
+    }
+    NK_DEVICE void take(int i, int j, T value) {
+        u32& pair = pairs[i][j / 2];
+        const u32 bits = value.bits;
+        pair = j % 2 == 0 ? bits : (pair & 0xffffu) | bits << 16;
+    }
+    template <class, int kWords>
+    NK_DEVICE void give(int i, int j, u32 (&words)[kWords]) const {
+#pragma unroll
+        for (int k = 0; k < kWords; ++k) words[k] = pairs[i][j / 2 + k];
+    }
+    NK_DEVICE void give(int i, int j, T& value) const {
+        value.bits = static_cast<unsigned short>(pairs[i][j / 2] >> 16 * (j % 2));
+    }
+};
+
+/// As they were loaded.
+template <class T, int kRows, int kVectors, int kVector, int kLanes>
+struct LoadedRows : RowPairs<T, kRows, kVectors, kVector, kLanes> {
+    NK_DEVICE float operator()(int i, int j) const {
+        T value;
+        this->give(i, j, value);
+        return to_f32(value);
+    }
+};
+
+/// Results, rounded as they are made, those of a row in its order.
+template <class T, int kRows, int kVectors, int kVector, int kLanes>
+struct RoundedRows : RowPairs<T, kRows, kVectors, kVector, kLanes> {
+    struct Element {
+        RoundedRows& rows;
+        int i;
+        int j;
+        NK_DEVICE void operator=(float value) { rows.take(i, j, convert<T>(value)); }
+    };
+    NK_DEVICE Element operator()(int i, int j) { return {*this, i, j}; }
+};
+
+/// What was made of the rows is made again when it is asked for: the compiler would keep it, in
+/// twice as many registers.
+template <class T, int kRows, int kVectors, int kVector, int kLanes>
+NK_DEVICE void make_again(LoadedRows<T, kRows, kVectors, kVector, kLanes>& rows) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (auto& pair : rows.pairs[i]) asm volatile("" : "+r"(pair));
+}
 
 /// What a thread reads or writes at once of its rows in an array of T.
 template <class T, int kVector>
 constexpr int kPartOf = kVector* int(sizeof(T)) > 16 ? 16 / int(sizeof(T)) : kVector;
 
 /// Reads a warp's rows from device memory: element (row, column) is
-/// array[from + row * row_stride + column] where row < rows and column < columns, else `fill`.
+/// array[from + row * row_stride + column] where row < rows and column < columns, else 0.
 /// Places of vectors are multiples of their size, of 16 bytes where they are larger.
-template <int kRows, int kVectors, int kVector, int kLanes, class T>
-NK_DEVICE void load_rows(RowFragment<kRows, kVectors, kVector, kLanes>& fragment,
-                         Global<const T> array, i64 from, i64 row_stride, int rows, int columns,
-                         float fill) {
-    constexpr int kPart = kPartOf<T, kVector>;
-    constexpr int kParts = kVectors * kVector / kPart;
+template <class Rows, class T>
+NK_DEVICE void load_rows(Rows& fragment, Global<const T> array, i64 from, i64 row_stride, int rows,
+                         int columns) {
+    constexpr int kPart = kPartOf<T, Rows::vector>;
+    constexpr int kParts = Rows::columns / kPart;
     constexpr int kWords = kPart * int(sizeof(T)) / 4;
-    if (kWords == 0 || columns % kPart != 0) {
+    const auto places = [&](auto&& visit) NK_INLINE {
 #pragma unroll
-        for (int i = 0; i < kRows; ++i)
+        for (int i = 0; i < Rows::rows; ++i)
 #pragma unroll
-            for (int j = 0; j < kVectors * kVector; ++j) {
+            for (int part = 0; part < kParts; ++part) {
                 const int row = fragment.row(i);
-                const int column = fragment.column(j);
-                fragment(i, j) = fill;
-                if (row < rows && column < columns)
-                    fragment(i, j) =
-                        to_f32(static_cast<T>(array[from + row * row_stride + column]));
+                const int column = fragment.column(part * kPart);
+                visit(i, part, from + row * row_stride + column,
+                      row < rows ? minimum(columns - column, kPart) : 0);
             }
-        return;
-    }
-    // All reads before the first use.
-    u32 words[kRows][kParts][kWords == 0 ? 1 : kWords];
-#pragma unroll
-    for (int i = 0; i < kRows; ++i)
-#pragma unroll
-        for (int part = 0; part < kParts; ++part) {
-            const int row = fragment.row(i);
-            const int column = fragment.column(part * kPart);
-            read_vector(words[i][part], array, from + row * row_stride + column,
-                        row < rows && column < columns);
-        }
-#pragma unroll
-    for (int i = 0; i < kRows; ++i)
-#pragma unroll
-        for (int part = 0; part < kParts; ++part) {
-            const bool there = fragment.row(i) < rows && fragment.column(part * kPart) < columns;
-            T values[kPart];
-            memcpy(values, words[i][part], kPart * sizeof(T));
+    };
+    if constexpr (kWords == 0) {
+        places([&](int i, int part, i64 at, int valid) NK_INLINE {
 #pragma unroll
             for (int k = 0; k < kPart; ++k)
-                fragment(i, part * kPart + k) = there ? to_f32(values[k]) : fill;
-        }
+                fragment.take(i, part * kPart + k, k < valid ? static_cast<T>(array[at + k]) : T{});
+        });
+        return;
+    } else {
+        // All reads before the first use.
+        u32 words[Rows::rows][kParts][kWords];
+        const bool whole = columns % kPart == 0;
+        places([&](int i, int part, i64 at, int valid) NK_INLINE {
+            read_vector(words[i][part], array, at, whole && valid > 0);
+            if (whole) return;
+            T values[kPart] = {};
+#pragma unroll
+            for (int k = 0; k < kPart; ++k)
+                if (k < valid) values[k] = array[at + k];
+            memcpy(words[i][part], values, sizeof values);
+        });
+        places([&](int i, int part, i64, int)
+                   NK_INLINE { fragment.template take<T>(i, part * kPart, words[i][part]); });
+    }
 }
 
 /// Writes a warp's rows to device memory, rounded to T, where row < rows and column < columns.
-template <int kRows, int kVectors, int kVector, int kLanes, class T>
-NK_DEVICE void save_rows(const RowFragment<kRows, kVectors, kVector, kLanes>& fragment,
-                         Global<T> array, i64 to, i64 row_stride, int rows, int columns) {
-    constexpr int kPart = kPartOf<T, kVector>;
+template <class Rows, class T>
+NK_DEVICE void save_rows(const Rows& fragment, Global<T> array, i64 to, i64 row_stride, int rows,
+                         int columns) {
+    constexpr int kPart = kPartOf<T, Rows::vector>;
     constexpr int kWords = kPart * int(sizeof(T)) / 4;
-    const bool whole = kWords != 0 && columns % kPart == 0;
+    const auto places = [&](auto&& visit) NK_INLINE {
 #pragma unroll
-    for (int i = 0; i < kRows; ++i)
+        for (int i = 0; i < Rows::rows; ++i)
 #pragma unroll
-        for (int j = 0; j < kVectors * kVector; j += kPart) {
-            const int row = fragment.row(i);
-            const int column = fragment.column(j);
-            const i64 at = to + row * row_stride + column;
-            T values[kPart];
-#pragma unroll
-            for (int k = 0; k < kPart; ++k) values[k] = convert<T>(fragment(i, j + k));
-            if (whole) {
-                u32 words[kWords == 0 ? 1 : kWords];
-                memcpy(words, values, kPart * sizeof(T));
-                write_vector(array, at, words, row < rows && column < columns);
-            } else {
-#pragma unroll
-                for (int k = 0; k < kPart; ++k)
-                    if (row < rows && column + k < columns) array[at + k] = values[k];
+            for (int j = 0; j < Rows::columns; j += kPart) {
+                const int row = fragment.row(i);
+                const int column = fragment.column(j);
+                visit(i, j, to + row * row_stride + column,
+                      row < rows ? minimum(columns - column, kPart) : 0);
             }
+    };
+    const auto save_elements = [&](const T(&values)[kPart], i64 at, int valid) NK_INLINE {
+#pragma unroll
+        for (int k = 0; k < kPart; ++k)
+            if (k < valid) array[at + k] = values[k];
+    };
+    places([&](int i, int j, i64 at, int valid) NK_INLINE {
+        T values[kPart];
+        if constexpr (kWords == 0) {
+#pragma unroll
+            for (int k = 0; k < kPart; ++k) fragment.give(i, j + k, values[k]);
+            save_elements(values, at, valid);
+        } else {
+            u32 words[kWords];
+            fragment.template give<T>(i, j, words);
+            if (columns % kPart == 0) return write_vector(array, at, words, valid > 0);
+            memcpy(values, words, sizeof values);
+            save_elements(values, at, valid);
         }
+    });
 }
 
 /// Combines what the threads of a warp that hold the same columns have folded, `acc[j]` of column

@@ -16,6 +16,7 @@ namespace {
 using kernel::Body;
 using kernel::call;
 using kernel::define;
+using kernel::Run;
 using kernel::variable;
 using schedule::Home;
 
@@ -63,6 +64,9 @@ void TensorLowering::make_deferred_loads(const Compute& compute, Body& body) {
 void TensorLowering::lower_elements(LeafId leaf, const Compute& compute, Span span, Body& body) {
     make_deferred_loads(compute, body);
     add_comments(text_of(compute.statement), span, compute.via, body);
+    for (const VariableId variable : compute.reads)
+        if (is_in_pairs(variable) && loads_.contains(variable))
+            body.push_back({Run{call("make_again", {place(variable)})}});
     if (const std::optional<Expression> value = map_of(compute))
         return lower_map(compute, *value, body);
     if (plan_.serial.contains(leaf)) return lower_serial({leaf}, body);

@@ -152,6 +152,12 @@ kernel::Expression TensorLowering::element_at(VariableId id) const {
     }
 }
 
+/// Whether rows are held two numbers in a register.
+bool TensorLowering::is_in_pairs(VariableId id) const {
+    const schedule::Tile& tile = plan_.tiles.at(id);
+    return plan_.rows_in_pairs > 0 && tile.home == Home::Fragment && tile.type != ElementType::F32;
+}
+
 void TensorLowering::declare(VariableId id, Body& body) {
     if (!declared_.insert(id).second) return;
     const schedule::Tile& tile = plan_.tiles.at(id);
@@ -161,11 +167,18 @@ void TensorLowering::declare(VariableId id, Body& body) {
         body.push_back(
             kernel::declare_array("float", names_of_.at(id), {kernel::scoped("Rows", "rows")}));
         break;
-    case Home::Fragment:
+    case Home::Fragment: {
+        kernel::Type type = columns_of(*tile.column).type;
+        if (is_in_pairs(id)) {
+            type.name = loads_.contains(id) ? "LoadedRows" : "RoundedRows";
+            type.arguments.insert(type.arguments.begin(),
+                                  kernel::Type(kernel::element_name(tile.type)));
+        }
         body.push_back(kernel::declare(
-            columns_of(*tile.column).type, names_of_.at(id), std::nullopt,
+            type, names_of_.at(id), std::nullopt,
             fmt::format("{} of this warp", region_.axes[tile.column->index()].name)));
         break;
+    }
     default: break;
     }
 }

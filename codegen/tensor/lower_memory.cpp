@@ -138,21 +138,6 @@ kernel::Body TensorLowering::copy_gathered(const Load& load, const kernel::Expre
               apart_ ? kernel::Expression(kGroup) : variable("kThreads"), std::move(piece)})}}};
 }
 
-/// The copy of a row's part along a tile axis between registers and device memory.
-kernel::Statement TensorLowering::move_row_pieces(const char* function, ArrayId array, bool writes,
-                                                  VariableId variable,
-                                                  const std::vector<Expression>& index) {
-    const AxisId column = *plan_.tiles.at(variable).column;
-    Gathered gathered{array, plan_.row, column, 0, padded_extent(column), std::nullopt};
-    if (plan_.row) gathered.padded_rows = padded_extent(*plan_.row);
-    auto [width, piece] = piece_of(gathered, index);
-    const int at_once = static_cast<int>(std::min<std::int64_t>(width, plan_.vector));
-    return {
-        Run{call({function, {at_once}},
-                 {place(variable), kernel::variable(buffer_name(array, writes)),
-                  plan_.row ? warp_part(*plan_.row) : kernel::Expression(0), std::move(piece)})}};
-}
-
 bool TensorLowering::has_loops() const {
     bool found = false;
     schedule::for_statements(region_.body, [&](const TileStatement&, const Loop* loop) {
@@ -182,73 +167,6 @@ void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
     append(body, copy_matrix(load, matrix(load.target)));
 }
 
-void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
-    const schedule::Tile& tile = plan_.tiles.at(load.target);
-    if (schedule::is_tiled(plan_.tile_axes, load)) {
-        declare(load.target, body);
-        if (device_type(load.array) == ElementType::I4) return load_elements(load, body);
-        body.push_back(
-            move_row_pieces("load_row_pieces", load.array, false, load.target, load.gather));
-        return;
-    }
-    std::vector<IndexForm> origin;
-    kernel::Expression row_count = plan_.rows_of_warp;
-    kernel::Expression column_count = 1;
-    kernel::Expression stride = 0;
-    std::int64_t divisor = 0;
-    const Array& array = region_.arrays[load.array.index()];
-    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
-    bool contiguous = false;
-    const Source source = source_of(load);
-    for (std::size_t d = 0; d < load.index.size(); ++d) {
-        const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
-        IndexForm start = source.origin[d];
-        if (axis == plan_.row) {
-            const IndexForm warp = warp_index(axis);
-            start = start + warp;
-            row_count = expression_of(source.count[d] - warp);
-            stride = device_stride(load.array, d);
-        }
-        if (axis == tile.column) {
-            column_count = expression_of(source.count[d]);
-            divisor = divisor_of(start);
-            contiguous = d == last;
-        }
-        origin.push_back(start);
-    }
-    // Two of 4 bits share a byte, at which no row need begin.
-    contiguous = contiguous && !source.repeats() && device_type(load.array) != ElementType::I4;
-    if (contiguous) static_cast<void>(vector_elements(load.array, divisor));
-    declare(load.target, body);
-    if (!contiguous) return load_elements(load, body);
-    body.push_back(
-        {Run{call("load_rows", {place(load.target), variable(buffer_name(load.array, false)),
-                                expression_of(device_offset(load.array, origin)), stride, row_count,
-                                column_count, kernel::real(0)})}});
-}
-
-/// Element by element, where neighbours along the columns are no neighbours in device memory.
-void TensorLowering::load_elements(const Load& load, Body& body) {
-    const schedule::Tile& tile = plan_.tiles.at(load.target);
-    const ElementScope element = element_of({plan_.row.has_value(), tile.column});
-    std::vector<IndexForm> at;
-    for (const std::vector<Expression>& index : load.index)
-        at.push_back(element.index.at(std::get<AxisIndex>(index.front().node).axis));
-    if (schedule::is_view(load)) at = inside_view(load, element);
-    Code value = as_sort(device_element(load.array, at), Sort::Real);
-    Body copy;
-    constexpr std::size_t kLong = 50;
-    if (width_of(value.value) > kLong && device_type(load.array) != ElementType::I4) {
-        const kernel::Expression from = device_place(load.array, at, copy);
-        value = as_sort(loaded(subscript(variable(buffer_name(load.array, false)), from),
-                               device_type(load.array)),
-                        Sort::Real);
-    }
-    copy.push_back(assign(element_at(load.target), choose(row_test() && column_test(*tile.column),
-                                                          value.value, kernel::real(0))));
-    append(body, row_loop(column_loop(*tile.column, std::move(copy))));
-}
-
 /// The value of an element in device memory.
 Code TensorLowering::device_element(ArrayId array, const std::vector<IndexForm>& at) {
     const IndexForm offset = device_offset(array, at);
@@ -276,63 +194,9 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
             schedule_.buffer_of.at(save.source) != read)
             return append(body, staged_save(save, read));
     add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "", body);
-    const schedule::Tile& tile = plan_.tiles.at(save.source);
-    const Array& array = region_.arrays[save.array.index()];
-    const std::size_t last = array.axes.empty()     ? 0
-                             : array.layout.empty() ? array.axes.size() - 1
-                                                    : array.layout.back();
-    const auto is_tile = [&](std::optional<AxisId> axis) {
-        return axis && !tile_parts(*axis).empty();
-    };
-    if (tile.home == Home::Fragment && !plan_.has_products() &&
-        (is_tile(tile.column) || is_tile(plan_.row))) {
-        std::vector<Expression> index;
-        for (const AxisId axis : array.axes) index.push_back(axis_index(axis));
-        kernel::Statement moved =
-            move_row_pieces("save_row_pieces", save.array, true, save.source, index);
-        append(body,
-               only_if(plan_.row ? kernel::Expression(true) : thread_index() < plan_.lanes_per_row,
-                       {std::move(moved)}));
-        return;
-    }
-    // 16 bytes at a time, of 4-byte numbers half of what a thread has side by side.
-    const std::int64_t part = std::min<std::int64_t>(
-        plan_.vector, 128 / static_cast<std::int64_t>(bits_of(device_type(save.array))));
-    if (tile.home == Home::Fragment && !plan_.has_products() && tile.column &&
-        array.axes[last] == *tile.column &&
-        vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start)) % part == 0) {
-        kernel::Statement saved = row_save(save);
-        // Without rows all warps but the first hold the same again.
-        if (plan_.row || plan_.warps_down == 1)
-            body.push_back(std::move(saved));
-        else
-            append(body, only_if(thread_index() < plan_.lanes_per_row, {std::move(saved)}));
-        return;
-    }
+    if (plan_.tiles.at(save.source).home == Home::Fragment && !plan_.has_products())
+        return save_rows(save, body);
     append(body, direct_save(save));
-}
-
-/// Whole rows, in vectors.
-kernel::Statement TensorLowering::row_save(const Save& save) {
-    const Array& array = region_.arrays[save.array.index()];
-    const schedule::Tile& tile = plan_.tiles.at(save.source);
-    std::vector<IndexForm> origin;
-    kernel::Expression stride = 0;
-    kernel::Expression rows = 1;
-    for (std::size_t d = 0; d < array.axes.size(); ++d) {
-        const AxisId axis = array.axes[d];
-        IndexForm start = ranges_.at(axis).start;
-        if (axis == plan_.row) {
-            const IndexForm warp = warp_index(axis);
-            start = start + warp;
-            rows = expression_of(ranges_.at(axis).count - warp);
-            stride = device_stride(save.array, d);
-        }
-        origin.push_back(start);
-    }
-    return {Run{call("save_rows", {place(save.source), variable(buffer_name(save.array, true)),
-                                   expression_of(device_offset(save.array, origin)), stride, rows,
-                                   expression_of(ranges_.at(*tile.column).count)})}};
 }
 
 /// Every warp stores its results in shared memory.

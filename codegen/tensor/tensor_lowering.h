@@ -223,11 +223,6 @@ private:
     [[nodiscard]] std::pair<int, kernel::Expression> piece_of(const Gathered& gathered,
                                                               const std::vector<Expression>& index);
     [[nodiscard]] Body copy_gathered(const Load& load, const kernel::Expression& tile);
-    [[nodiscard]] kernel::Statement move_row_pieces(const char* function, ArrayId array,
-                                                    bool writes, VariableId variable,
-                                                    const std::vector<Expression>& index);
-    void lower_fragment_load(const Load& load, Span span, Body& body);
-    void load_elements(const Load& load, Body& body);
     [[nodiscard]] Code device_element(ArrayId array, const std::vector<IndexForm>& at);
     void lower_save(const schedule::Op& op, const Save& save, Span span, Body& body);
     [[nodiscard]] Body staged_result(const schedule::Op& op, const Save& save);
@@ -244,8 +239,17 @@ private:
     };
     [[nodiscard]] Destination destination_of(const Save& save, const IndexForm& row,
                                              const IndexForm& column, Body& body);
-    [[nodiscard]] kernel::Statement row_save(const Save& save);
     [[nodiscard]] Body direct_save(const Save& save);
+
+    // lower_rows.cpp
+    [[nodiscard]] kernel::Statement move_row_pieces(const char* function, ArrayId array,
+                                                    bool writes, VariableId variable,
+                                                    const std::vector<Expression>& index);
+    [[nodiscard]] bool in_vectors(ArrayId id, const IndexForm& first_column);
+    void lower_fragment_load(const Load& load, Span span, Body& body);
+    void load_elements(const Load& load, Body& body);
+    [[nodiscard]] std::optional<kernel::Statement> row_save(const Save& save);
+    void save_rows(const Save& save, Body& body);
 
     // lower_compute.cpp
     void lower_elements(LeafId leaf, const Compute& compute, Span span, Body& body);
@@ -319,6 +323,7 @@ private:
     [[nodiscard]] IndexForm place_in_tile(const IndexForm& at, const IndexForm& origin, AxisId own,
                                           std::int64_t held) const;
     void add_element(ExpressionScope& scope, VariableId variable);
+    [[nodiscard]] bool is_in_pairs(VariableId variable) const;
     void declare(VariableId variable, Body& body);
     [[nodiscard]] IndexForm local_index(AxisId axis) const;
     /// Of a tile axis (schedule/tile_axes.h); of others none.

@@ -100,6 +100,21 @@ TEST_CASE("what a product is computed from is read once beside its place") {
     for (const PlaceCase& test : cases) check_right(test);
 }
 
+TEST_CASE("rows that are held are read beside their place") {
+    for (const char* first : {"v + 1", "v + 2", "v + 4", "v + 8", "3 + v", "v + size(w) - size(v)",
+                              "size(v) - 1 - v", "v + t", "2 * v", "2 * v + 8"}) {
+        const std::string read = "X[n, " + std::string(first) + "]";
+        const std::string diagram =
+            "axis n = 21, v = 64, w = 136, t = 2\n input X[n, w] : bf16\n" +
+            (read.find("t]") == std::string::npos
+                 ? "M[n] = max(v) " + read + "\n output Y[n, v] : bf16 = exp(" + read + " - M[n])"
+                 : "output Y[n, v] : bf16 = sum(t) " + read);
+        check_right(
+            {first, diagram.c_str(),
+             read.find("t]") == std::string::npos ? "fuse all\ngroup n by 8" : "group n by 8"});
+    }
+}
+
 TEST_CASE("what a condition keeps inside its array is not read elsewhere") {
     const PlaceCase cases[] = {
         {"a neighbour of what data says",

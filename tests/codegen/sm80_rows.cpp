@@ -308,6 +308,23 @@ std::vector<TensorWorkload> row_workloads() {
          "output Y[n, y, x, c] : bf16 = max(r, s) X[n, 2 * y + r, 2 * x + s, c] }",
          {},
          "group n by 1 at l1\ngroup y by 2 at l1\ngroup x by 1 at l1"},
+        {"softmax, rows held in pairs",
+         "diagram sp { axis n = 3, v = 41000\n input X[n, v] : bf16\n"
+         "output Y[n, v] : bf16 = softmax[v](X[n, v]) }",
+         {},
+         "group n by 1 at l1"},
+        {"layer norm, odd rows held in pairs",
+         "diagram lp { axis n = 2, v = 41003\n input X[n, v] : f16, w[v], b[v] : bf16\n"
+         "m[n] = mean[v](X[n, v])\n"
+         "s[n] = sum(v) (X[n, v] - m[n]) ^ 2 / size(v)\n"
+         "output Y[n, v] : f16 = (X[n, v] - m[n]) * rsqrt(s[n] + 1e-5) * w[v] + b[v] }",
+         {},
+         "fuse all\ngroup n by 1 at l1"},
+        {"rows beside their place",
+         "diagram rb { axis n = 21, v = 64, w = 72\n input X[n, w] : bf16\n"
+         "output Y[n, v] : bf16 = exp(X[n, v + 1] - X[n, v + 4]) }",
+         {},
+         "group n by 8 at l1"},
         {"transposition",
          "diagram t { axis n = 37, m = 50\n input X[n, m] : bf16\n output Y[m, n] : bf16 = X[n, m] "
          "* 2 }",

@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(128)
     block_barrier();
     save_matrix<kVector>(C_tile, 0, 64, C, i64(m0) * n + n0, n, m - m0, n - n0, threadIdx.x, 128);
     RowFragment<2, 2, 8, 8> rows;
-    load_rows(rows, A, 0, k, m, k, 0.0f);
+    load_rows(rows, A, 0, k, m, k);
     save_rows(rows, C, 0, n, m, n);
 }
 }

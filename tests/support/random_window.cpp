@@ -17,12 +17,13 @@ public:
     explicit WindowWriter(std::mt19937_64& random) : random_(random) {}
 
     std::string write() {
-        switch (below(6)) {
+        switch (below(7)) {
         case 0:
         case 1:
         case 2: convolution(); break;
         case 3: beside(); break;
         case 4: norm(); break;
+        case 5: rows(); break;
         default: columns(); break;
         }
         return "diagram random {\n  axis " + axes_ + "\n" + inputs_ + statements_ + "}\n";
@@ -152,6 +153,19 @@ private:
             statements_ +=
                 fmt::format("  output Y[{}] : f32 = {} - mu[{}]\n", list(dimensions), x, k);
         }
+    }
+    /// Rows that are read several times, some from a place of their own on.
+    void rows() {
+        axis("n", 12);
+        axis("v", 80);
+        const std::size_t longest = 1 + below(16);
+        axes_ += fmt::format(", w = v + {}", longest);
+        input("X", {"n", "w"});
+        const auto x = [&] { return fmt::format("X[n, v + {}]", below(longest + 1)); };
+        const std::string first = x();
+        statements_ += fmt::format("  m[n] = {}(v) {}\n", pick({"max", "sum"}), first);
+        statements_ += fmt::format("  output Y[n, v] : {} = {} - m[n]\n", pick({"bf16", "f32"}),
+                                   chance(60) ? first : x());
     }
     void columns() {
         axis("n", 30);

@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load X
     RowFragment<1, 8, 8, 32> X_part;  // d of this warp
-    load_rows(X_part, X, n0 * 2048 + warp_n * 2048, 2048, 4 - warp_n, 2048, 0.0f);
+    load_rows(X_part, X, n0 * 2048 + warp_n * 2048, 2048, 4 - warp_n, 2048);
 
     // Y.1[n] = sum(d) X[n, d] / size(d)
     float Y_1[Rows::rows];
@@ -54,11 +54,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load G
     RowFragment<1, 8, 8, 32> G_part;  // d of this warp
-    load_rows(G_part, G, 0, 0, 1, 2048, 0.0f);
+    load_rows(G_part, G, 0, 0, 1, 2048);
 
     // load B
     RowFragment<1, 8, 8, 32> B_part;  // d of this warp
-    load_rows(B_part, B, 0, 0, 1, 2048, 0.0f);
+    load_rows(B_part, B, 0, 0, 1, 2048);
 
     // Y[n, d] = (X[n, d] - Y.1[n]) * rsqrt(Y.2[n] + eps) * G[d] + B[d]
     RowFragment<1, 8, 8, 32> Y_part;  // d of this warp

@@ -27,15 +27,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load X
     RowFragment<1, 16, 4, 64> X_part;  // d of this warp
-    load_rows(X_part, X, n0 * 4096, 0, 1, 4096, 0.0f);
+    load_rows(X_part, X, n0 * 4096, 0, 1, 4096);
 
     // load G
     RowFragment<1, 16, 4, 64> G_part;  // d of this warp
-    load_rows(G_part, G, 0, 0, 1, 4096, 0.0f);
+    load_rows(G_part, G, 0, 0, 1, 4096);
 
     // load B
     RowFragment<1, 16, 4, 64> B_part;  // d of this warp
-    load_rows(B_part, B, 0, 0, 1, 4096, 0.0f);
+    load_rows(B_part, B, 0, 0, 1, 4096);
 
     // Y.1[n] = sum(d) X[n, d] / size(d)
     float Y_1[Rows::rows];

@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load Y
     RowFragment<1, 4, 8, 32> Y_part;  // n of this warp
-    load_rows(Y_part, Y, n0, 0, 1, 1024, 0.0f);
+    load_rows(Y_part, Y, n0, 0, 1, 1024);
 
     // O[m, n] = X[m] * Y[n]
     RowFragment<1, 4, 8, 32> O_part;  // n of this warp

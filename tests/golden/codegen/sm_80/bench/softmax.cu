@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load X
     RowFragment<1, 8, 8, 32> X_part;  // d of this warp
-    load_rows(X_part, X, n0 * 2048 + warp_n * 2048, 2048, 4 - warp_n, 2048, 0.0f);
+    load_rows(X_part, X, n0 * 2048 + warp_n * 2048, 2048, 4 - warp_n, 2048);
 
     // Y.1[n] = max(d) X[n, d]
     float Y_1[Rows::rows];

@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load X
     RowFragment<1, 16, 4, 64> X_part;  // d of this warp
-    load_rows(X_part, X, n0 * 4096, 0, 1, 4096, 0.0f);
+    load_rows(X_part, X, n0 * 4096, 0, 1, 4096);
 
     // Y.1[n] = max(d) X[n, d]
     float Y_1[Rows::rows];

@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto chunk_d = [&](int d0) NK_INLINE {
         // load X
         RowFragment<1, 8, 8, 32> X_part;  // d of this warp
-        load_rows(X_part, X, n0 * 2048 + d0, 0, 1, 2048, 0.0f);
+        load_rows(X_part, X, n0 * 2048 + d0, 0, 1, 2048);
 
         // Y_1_max_new[n] = max(Y_1_max[n], max(d) X[n, d])
         float Y_1_max_new[Rows::rows];
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load X
     RowFragment<1, 8, 8, 32> X_part;  // d of this warp
-    load_rows(X_part, X, n0 * 2048, 0, 1, 2048, 0.0f);
+    load_rows(X_part, X, n0 * 2048, 0, 1, 2048);
 
     // Y[n, d] = exp(X[n, d] - Y_1[n]) / Y_2[n]
     RowFragment<1, 8, 8, 32> Y_part;  // d of this warp

@@ -274,12 +274,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     // load dO
     RowFragment<2, 1, 8, 8> dO_part;  // e of this warp
     load_rows(dO_part, dO, b0 * dO_stride_b + h0 * dO_stride_h + q0 * 64 + warp_q * 64, 64,
-              64 - warp_q, 64, 0.0f);
+              64 - warp_q, 64);
 
     // load O
     RowFragment<2, 1, 8, 8> O_part;  // e of this warp
     load_rows(O_part, O, b0 * O_stride_b + h0 * O_stride_h + q0 * 64 + warp_q * 64, 64, 64 - warp_q,
-              64, 0.0f);
+              64);
 
     // D[b, h, q] = sum(e) dO[b, h, q, e] * O[b, h, q, e]
     float D_part[Rows::rows];

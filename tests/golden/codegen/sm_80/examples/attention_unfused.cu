@@ -121,7 +121,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     // load S
     RowFragment<1, 8, 8, 64> S_part;  // x of this warp
     load_rows(S_part, S, b0 * S_stride_b + h0 * S_stride_h + q0 * 4096 + warp_q * 4096, 4096,
-              4 - warp_q, 4096, 0.0f);
+              4 - warp_q, 4096);
 
     // P.1[b, h, q] = max(x) S[b, h, q, x]
     float P_1[Rows::rows];

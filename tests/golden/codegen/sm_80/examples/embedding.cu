@@ -28,8 +28,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load position
     RowFragment<8, 1, 8, 32> position_part;  // d of this warp
-    load_rows(position_part, position, n0 * 1024 + warp_n * 1024 + d0, 1024, 64 - warp_n, 256,
-              0.0f);
+    load_rows(position_part, position, n0 * 1024 + warp_n * 1024 + d0, 1024, 64 - warp_n, 256);
 
     // Y[n, d] = E'1[n, d] + position[n, d]
     RowFragment<8, 1, 8, 32> Y_part;  // d of this warp

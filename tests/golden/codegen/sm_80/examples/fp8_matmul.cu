@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto chunk_k = [&](int k_0) NK_INLINE {
         // load X
         RowFragment<4, 1, 8, 16> X_part;  // k of this warp
-        load_rows(X_part, X, m0 * 4096 + warp_m * 4096 + k_0, 4096, 64 - warp_m, 128, 0.0f);
+        load_rows(X_part, X, m0 * 4096 + warp_m * 4096 + k_0, 4096, 64 - warp_m, 128);
 
         // s_max[m] = max(s_max[m], max(k) abs(X[m, k]) / 448)
 #pragma unroll
@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // load X
     RowFragment<4, 1, 8, 16> X_part;  // k of this warp
-    load_rows(X_part, X, m0 * 4096 + warp_m * 4096 + k_0, 4096, 64 - warp_m, 128, 0.0f);
+    load_rows(X_part, X, m0 * 4096 + warp_m * 4096 + k_0, 4096, 64 - warp_m, 128);
 
     // A[m, k] = X[m, k] / s[m]
     RowFragment<4, 1, 8, 16> A_part;  // k of this warp

@@ -1,0 +1,160 @@
+// Copies between device memory and the rows that threads hold, where no product is.
+#include <algorithm>
+
+#include "codegen/expression_text.h"
+#include "codegen/tensor/tensor_lowering.h"
+#include "schedule/straight_reads.h"
+
+namespace napkin::lowering {
+namespace {
+
+using kernel::Body;
+using kernel::call;
+using kernel::only_if;
+using kernel::Run;
+using kernel::thread_index;
+using kernel::variable;
+using schedule::Home;
+
+}  // namespace
+
+/// The copy of a row's part along a tile axis between registers and device memory.
+kernel::Statement TensorLowering::move_row_pieces(const char* function, ArrayId array, bool writes,
+                                                  VariableId variable,
+                                                  const std::vector<Expression>& index) {
+    const AxisId column = *plan_.tiles.at(variable).column;
+    Gathered gathered{array, plan_.row, column, 0, padded_extent(column), std::nullopt};
+    if (plan_.row) gathered.padded_rows = padded_extent(*plan_.row);
+    auto [width, piece] = piece_of(gathered, index);
+    const int at_once = static_cast<int>(std::min<std::int64_t>(width, plan_.vector));
+    return {
+        Run{call({function, {at_once}},
+                 {place(variable), kernel::variable(buffer_name(array, writes)),
+                  plan_.row ? warp_part(*plan_.row) : kernel::Expression(0), std::move(piece)})}};
+}
+
+/// Whether vectors of rows, which begin where the block's part of them does, are at multiples of
+/// their size: 16 bytes, or what a thread has side by side.
+bool TensorLowering::in_vectors(ArrayId id, const IndexForm& first_column) {
+    constexpr std::int64_t kBits = 128;
+    const std::int64_t part = std::min<std::int64_t>(
+        plan_.vector, kBits / static_cast<std::int64_t>(bits_of(device_type(id))));
+    return vector_elements(id, divisor_of(first_column)) % part == 0;
+}
+
+void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
+    const schedule::Tile& tile = plan_.tiles.at(load.target);
+    declare(load.target, body);
+    if (schedule::is_tiled(plan_.tile_axes, load)) {
+        if (device_type(load.array) == ElementType::I4) return load_elements(load, body);
+        body.push_back(
+            move_row_pieces("load_row_pieces", load.array, false, load.target, load.gather));
+        return;
+    }
+    std::vector<IndexForm> origin;
+    kernel::Expression row_count = plan_.rows_of_warp;
+    kernel::Expression column_count = 1;
+    kernel::Expression stride = 0;
+    IndexForm first_column = 0;
+    const Array& array = region_.arrays[load.array.index()];
+    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    bool contiguous = false;
+    const Source source = source_of(load);
+    for (std::size_t d = 0; d < load.index.size(); ++d) {
+        const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
+        IndexForm start = source.origin[d];
+        if (axis == plan_.row) {
+            const IndexForm warp = warp_index(axis);
+            start = start + warp;
+            row_count = expression_of(source.count[d] - warp);
+            stride = device_stride(load.array, d);
+        }
+        if (axis == tile.column) {
+            column_count = expression_of(source.count[d]);
+            first_column = start;
+            contiguous = d == last;
+        }
+        origin.push_back(start);
+    }
+    // Two of 4 bits share a byte, at which no row need begin.
+    if (!contiguous || source.repeats() || device_type(load.array) == ElementType::I4 ||
+        !in_vectors(load.array, first_column))
+        return load_elements(load, body);
+    body.push_back(
+        {Run{call("load_rows", {place(load.target), variable(buffer_name(load.array, false)),
+                                expression_of(device_offset(load.array, origin)), stride, row_count,
+                                column_count})}});
+}
+
+/// Element by element, where neighbours along the columns are no neighbours in device memory.
+void TensorLowering::load_elements(const Load& load, Body& body) {
+    const schedule::Tile& tile = plan_.tiles.at(load.target);
+    const ElementScope element = element_of({plan_.row.has_value(), tile.column});
+    std::vector<IndexForm> at;
+    for (const std::vector<Expression>& index : load.index)
+        at.push_back(element.index.at(std::get<AxisIndex>(index.front().node).axis));
+    if (schedule::is_view(load)) at = inside_view(load, element);
+    Code value = as_sort(device_element(load.array, at), Sort::Real);
+    Body copy;
+    constexpr std::size_t kLong = 50;
+    if (width_of(value.value) > kLong && device_type(load.array) != ElementType::I4) {
+        const kernel::Expression from = device_place(load.array, at, copy);
+        value = as_sort(loaded(subscript(variable(buffer_name(load.array, false)), from),
+                               device_type(load.array)),
+                        Sort::Real);
+    }
+    copy.push_back(assign(element_at(load.target), choose(row_test() && column_test(*tile.column),
+                                                          value.value, kernel::real(0))));
+    append(body, row_loop(column_loop(*tile.column, std::move(copy))));
+}
+
+/// Whole rows, in vectors; none where their elements are saved alone.
+std::optional<kernel::Statement> TensorLowering::row_save(const Save& save) {
+    const Array& array = region_.arrays[save.array.index()];
+    const schedule::Tile& tile = plan_.tiles.at(save.source);
+    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    if (array.axes[last] != *tile.column || !in_vectors(save.array, ranges_.at(*tile.column).start))
+        return std::nullopt;
+    std::vector<IndexForm> origin;
+    kernel::Expression stride = 0;
+    kernel::Expression rows = 1;
+    for (std::size_t d = 0; d < array.axes.size(); ++d) {
+        const AxisId axis = array.axes[d];
+        IndexForm start = ranges_.at(axis).start;
+        if (axis == plan_.row) {
+            const IndexForm warp = warp_index(axis);
+            start = start + warp;
+            rows = expression_of(ranges_.at(axis).count - warp);
+            stride = device_stride(save.array, d);
+        }
+        origin.push_back(start);
+    }
+    return kernel::Statement{
+        Run{call("save_rows", {place(save.source), variable(buffer_name(save.array, true)),
+                               expression_of(device_offset(save.array, origin)), stride, rows,
+                               expression_of(ranges_.at(*tile.column).count)})}};
+}
+
+/// Rows of registers, where no product is.
+void TensorLowering::save_rows(const Save& save, Body& body) {
+    const schedule::Tile& tile = plan_.tiles.at(save.source);
+    const auto is_tile = [&](std::optional<AxisId> axis) {
+        return axis && !tile_parts(*axis).empty();
+    };
+    std::optional<kernel::Statement> saved;
+    if (is_tile(tile.column) || is_tile(plan_.row)) {
+        std::vector<Expression> index;
+        for (const AxisId axis : region_.arrays[save.array.index()].axes)
+            index.push_back(axis_index(axis));
+        saved = move_row_pieces("save_row_pieces", save.array, true, save.source, index);
+    } else if (tile.column) {
+        saved = row_save(save);
+    }
+    if (!saved) return append(body, direct_save(save));
+    // Without rows all warps but the first hold the same again.
+    const bool all = plan_.row || plan_.warps_down == 1;
+    append(body, only_if(all ? kernel::Expression(true) : thread_index() < plan_.lanes_per_row,
+                         {*std::move(saved)}));
+}
+
+}  // namespace napkin::lowering
