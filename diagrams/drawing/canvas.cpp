@@ -84,16 +84,10 @@ void Canvas::dot(Point center, double radius, std::optional<Color> fill, Color s
     operations.push_back({Dot{center, radius, fill, {stroke}}, {}});
 }
 
-void Canvas::element(const std::string& id, std::string kind, std::string tooltip,
-                     const Box2& bounds, Meaning meaning) {
-    const auto taken = [&](const std::string& name) {
-        return std::any_of(elements.begin(), elements.end(),
-                           [&](const Element& other) { return other.id == name; });
-    };
-    std::string unique = id;
-    for (int i = 2; taken(unique); ++i) unique = id + "-" + std::to_string(i);
+void Canvas::element(std::string id, std::string kind, std::string tooltip, const Box2& bounds,
+                     Meaning meaning) {
     elements.push_back(
-        {std::move(unique), std::move(kind), std::move(tooltip), bounds, std::move(meaning)});
+        {std::move(id), std::move(kind), std::move(tooltip), bounds, std::move(meaning)});
 }
 
 Box2 bounds_of(const Text& text) {
@@ -162,8 +156,7 @@ void add(Canvas& canvas, const Canvas& other, double dx, double dy) {
     translate(moved, dx, dy);
     canvas.operations.insert(canvas.operations.end(), moved.operations.begin(),
                              moved.operations.end());
-    for (Element& element : moved.elements)
-        canvas.element(element.id, element.kind, element.tooltip, element.bounds, element.meaning);
+    canvas.elements.insert(canvas.elements.end(), moved.elements.begin(), moved.elements.end());
 }
 
 void fit(Canvas& canvas, double margin) {

@@ -112,7 +112,7 @@ struct Operation {
 
 /// A handle of the SVG: a place with an id, a class and a tooltip.
 struct Element {
-    std::string id;
+    std::string id;    ///< of several with one, an SVG numbers those after the first
     std::string kind;  ///< the CSS class: `box`, `load`, `save`, `array`, `cell`, `kernel`
     std::string tooltip;
     Box2 bounds;
@@ -136,8 +136,8 @@ struct Canvas {
     void text(MathText label, Point at, Anchor anchor, double size, Color color = kBlack,
               Meaning meaning = {});
     void dot(Point center, double radius, std::optional<Color> fill, Color stroke);
-    /// Adds a handle; ids are made unique.
-    void element(const std::string& id, std::string kind, std::string tooltip, const Box2& bounds,
+    /// Adds a handle.
+    void element(std::string id, std::string kind, std::string tooltip, const Box2& bounds,
                  Meaning meaning = {});
 
     bool operator==(const Canvas&) const = default;

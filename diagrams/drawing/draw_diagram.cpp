@@ -13,6 +13,7 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kDiagramTitleSize = 14;
+constexpr double kLeastKernel = 2 * kLeastCrossing;  // wide, a load and a save
 
 /// Sizes one after another, in lines of the picture's width.
 std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const DrawOptions& options) {
@@ -57,13 +58,12 @@ double first_wire(const Canvas& canvas) {
 }
 
 /// The picture of one kernel under its name.
-Canvas draw_kernel(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options,
-                   std::size_t kernel) {
+Canvas draw_kernel(const Contents& contents, DrawOptions options, std::size_t kernel) {
     for (TableRow& row : options.rows)
         row.cumulative = kernel < row.totals.size() ? row.totals[kernel] : "";
-    Canvas picture = draw_rows(diagram, relabelling, options, kernel).picture;
+    Canvas picture = draw_rows(contents, options, kernel).picture;
     const Box2 box = bounds_of(picture);
-    picture.text(plain_text(region_name(diagram, relabelling.regions[kernel])),
+    picture.text(plain_text(region_name(contents.diagram, contents.relabelling.regions[kernel])),
                  {box.left, box.top - 12}, Anchor::Left, kDiagramTitleSize);
     return picture;
 }
@@ -93,11 +93,10 @@ Canvas pack(const std::vector<Canvas>& pictures, const DrawOptions& options) {
     return page;
 }
 
-Canvas draw_kernels(const Diagram& diagram, const Relabelling& relabelling,
-                    const DrawOptions& options) {
+Canvas draw_kernels(const Contents& contents, const DrawOptions& options) {
     std::vector<Canvas> pictures;
-    for (std::size_t r = 0; r < relabelling.regions.size(); ++r)
-        pictures.push_back(draw_kernel(diagram, relabelling, options, r));
+    for (std::size_t r = 0; r < contents.relabelling.regions.size(); ++r)
+        pictures.push_back(draw_kernel(contents, options, r));
     const Canvas kernels = pack(pictures, options);
     Canvas page;
     double y = 0;
@@ -146,14 +145,17 @@ std::string describe(const Diagram& diagram, const Relabelling& relabelling,
     return text;
 }
 
-Canvas draw_parts(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options) {
+Canvas draw_parts(const Contents& contents, DrawOptions options) {
     options.max_width -= 2 * kMargin;
-    if (options.kernel) return draw_kernel(diagram, relabelling, options, *options.kernel);
-    Rows whole = draw_rows(diagram, relabelling, options, std::nullopt);
+    if (options.kernel) return draw_kernel(contents, options, *options.kernel);
+    const std::size_t kernels = contents.relabelling.regions.size();
+    if (kernels > 1 && static_cast<double>(kernels) * kLeastKernel > options.max_width)
+        return draw_kernels(contents, options);
+    Rows whole = draw_rows(contents, options, std::nullopt);
     const bool fits =
         whole.count == 1 && whole.clear && width_of(whole.picture) <= options.max_width;
-    if (fits || relabelling.regions.size() == 1) return std::move(whole.picture);
-    return draw_kernels(diagram, relabelling, options);
+    if (fits || kernels == 1) return std::move(whole.picture);
+    return draw_kernels(contents, options);
 }
 
 }  // namespace
@@ -184,7 +186,7 @@ Canvas draw_levels(const std::vector<Canvas>& pictures) {
 Canvas draw_diagram(const Diagram& given, const Relabelling& given_relabelling,
                     const DrawOptions& options) {
     const auto [diagram, relabelling] = with_factors_apart(given, given_relabelling);
-    Canvas picture = draw_parts(diagram, relabelling, options);
+    Canvas picture = draw_parts(contents_of(diagram, relabelling), options);
     const Labels labels(diagram, relabelling, options);
     const Box2 box = bounds_of(picture);
     double below = box.bottom + kRowGap;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "diagrams/drawing/font/letters.h"
@@ -93,7 +94,7 @@ public:
     }
     void write(const Element& element) {
         const Box2& box = element.bounds;
-        const std::string id = is_part_ ? "" : attribute("id", element.id);
+        const std::string id = is_part_ ? "" : attribute("id", unique(element.id));
         out_ += fmt::format(
             "<g{} class=\"handle {}\"{}><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" "
             "height=\"{}\"/></g>\n",
@@ -163,6 +164,10 @@ private:
         return run.overbar ? overbar(run, place, x, y, color) : "";
     }
 
+    std::string unique(const std::string& id) {
+        const int count = ++ids_[id];
+        return count == 1 ? id : id + "-" + std::to_string(count);
+    }
     [[nodiscard]] std::string length(double value) const { return number(value, digits_); }
     [[nodiscard]] std::string point(const Point& p) const {
         return length(p.x) + "," + length(p.y);
@@ -223,6 +228,7 @@ private:
     std::set<Color> strokes_;
     std::set<Color> fills_;
     std::set<Face> faces_;
+    std::map<std::string, int> ids_;  ///< how many handles have each
 };
 
 std::string SvgWriter::style() const {

@@ -53,19 +53,16 @@ struct BoxWires {
 
 /// What stages are built of, whatever their order.
 struct Scene {
-    const Diagram& diagram;
-    const Relabelling& relabelling;
+    const Contents& contents;
     const DrawOptions& options;
     std::optional<std::size_t> kernel;  ///< the only one drawn
     Labels labels;
     std::vector<Unit> units{};  ///< of the kernels that are drawn
     std::vector<AxisId> common{};
-    std::vector<std::vector<ArrayId>> loads{};  ///< of each region
-    std::vector<std::vector<ArrayId>> saves{};
     std::size_t first_column = 0;  ///< of the table, where the first of the kernels begins
 };
-[[nodiscard]] Scene scene_of(const Diagram& diagram, const Relabelling& relabelling,
-                             const DrawOptions& options, std::optional<std::size_t> kernel);
+[[nodiscard]] Scene scene_of(const Contents& contents, const DrawOptions& options,
+                             std::optional<std::size_t> kernel);
 
 /// `Wires` has the order of the tracks and what they come from, and no labels.
 enum class Detail { Wires, All };

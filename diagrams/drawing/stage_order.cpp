@@ -151,9 +151,9 @@ private:
 
 }  // namespace
 
-StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                       const DrawOptions& options, std::optional<std::size_t> kernel) {
-    const Scene scene = scene_of(diagram, relabelling, options, kernel);
+StageList build_stages(const Contents& contents, const DrawOptions& options,
+                       std::optional<std::size_t> kernel) {
+    const Scene scene = scene_of(contents, options, kernel);
     return StageBuilder(scene, Search(scene).run(), Detail::All).build();
 }
 

@@ -124,11 +124,11 @@ struct StageOrder {
 
 /// All stages of a diagram, or those of one kernel with only the arrays that it loads and saves,
 /// without places yet, in an order in which few wires cross.
-[[nodiscard]] StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                                     const DrawOptions& options,
+[[nodiscard]] StageList build_stages(const Contents& contents, const DrawOptions& options,
                                      std::optional<std::size_t> kernel = std::nullopt);
 
 inline constexpr double kDeepestCup = 26;
+inline constexpr double kLeastCrossing = 22;  ///< width of a load or a save
 
 /// Gives every block and track its height on the page.
 void place_vertically(StageList& list);

@@ -57,9 +57,10 @@ drawing::Canvas check_drawing(const Diagram& diagram, const Relabelling& relabel
     CHECK_LE(canvas.width, 3 * canvas.height);
     CHECK(canvas == draw_diagram(diagram, relabelling, options));
     check_order(diagram, relabelling, options);
-    if (relabelling.regions.size() == 1) check_plunges(diagram, relabelling, options);
+    const drawing::Contents contents = drawing::contents_of(diagram, relabelling);
+    if (relabelling.regions.size() == 1) check_plunges(contents, options);
     for (std::size_t r = 0; relabelling.regions.size() > 1 && r < relabelling.regions.size(); ++r)
-        check_plunges(diagram, relabelling, options, r);
+        check_plunges(contents, options, r);
     options.medium = drawing::Medium::Terminal;
     options.max_width = drawing::kTerminalCell * 80;
     const std::string text = render_text(draw_diagram(diagram, relabelling, options));

@@ -197,7 +197,8 @@ inline std::size_t nameless_ends(const std::vector<drawing::Stage>& stages) {
 /// The stages' wires: from top to bottom, those of one array in its own order, named to the end.
 inline void check_order(const Diagram& diagram, const Relabelling& relabelling,
                         const drawing::DrawOptions& options) {
-    drawing::StageList list = drawing::build_stages(diagram, relabelling, options);
+    drawing::StageList list =
+        drawing::build_stages(drawing::contents_of(diagram, relabelling), options);
     CHECK_EQ(nameless_ends(list.stages), 0);
     place_vertically(list);
     for (const drawing::Stage& stage : list.stages) {
