@@ -49,7 +49,9 @@ Box2 united(const Box2& a, const Box2& b) {
 }
 
 bool overlap(const Box2& a, const Box2& b) {
-    return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    constexpr double kRounding = 1e-9;
+    return a.left + kRounding < b.right && b.left + kRounding < a.right &&
+           a.top + kRounding < b.bottom && b.top + kRounding < a.bottom;
 }
 
 void Canvas::line(Point from, Point to, Stroke stroke, Part part, Meaning meaning) {

@@ -26,6 +26,7 @@ struct Box2 {
     bool operator==(const Box2&) const = default;
 };
 [[nodiscard]] Box2 united(const Box2& a, const Box2& b);
+/// By more than rounding makes of boxes that touch.
 [[nodiscard]] bool overlap(const Box2& a, const Box2& b);
 
 /// 0xRRGGBB.

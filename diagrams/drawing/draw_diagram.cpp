@@ -6,6 +6,7 @@
 #include "diagrams/drawing/draw_rows.h"
 #include "diagrams/drawing/factors_apart.h"
 #include "diagrams/drawing/labels.h"
+#include "diagrams/drawing/render.h"
 #include "diagrams/drawing/stages.h"
 
 namespace napkin::drawing {
@@ -32,21 +33,30 @@ std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const Dra
     return lines;
 }
 
-/// Makes room for texts whose characters are wider than the type that canvases count with.
-void fit_characters(Canvas& canvas) {
-    double left = 0;
-    for (const Operation& operation : canvas.operations)
+/// The first column that texts take, and the one after the last that texts or lines do: a line
+/// takes all of the one that it ends in.
+std::pair<int, int> columns_taken(const Canvas& canvas) {
+    std::pair<int, int> taken;
+    for (const Operation& operation : canvas.operations) {
         if (const Text* text = std::get_if<Text>(&operation.shape)) {
-            const double width = label_width(text->text, text->size, Medium::Terminal);
-            const double start = text->anchor == Anchor::Left     ? text->at.x
-                                 : text->anchor == Anchor::Middle ? text->at.x - width / 2
-                                                                  : text->at.x - width;
-            left = std::min(left, start);
-            canvas.width = std::max(canvas.width, start + width);
+            const int first = first_column(*text);
+            const int width = static_cast<int>(columns_in(to_unicode(text->text)));
+            taken = {std::min(taken.first, first), std::max(taken.second, first + width)};
+        } else if (std::holds_alternative<Line>(operation.shape)) {
+            taken.second = std::max(taken.second, column_at(bounds_of(operation).right) + 1);
         }
-    const double shift = kTerminalCell * std::ceil(-left / kTerminalCell);
-    translate(canvas, shift, 0);
-    canvas.width += shift;
+    }
+    return taken;
+}
+
+/// Makes room for texts whose characters are wider than the type that canvases count with, if need
+/// be in the margins.
+void fit_characters(Canvas& canvas, double max_width) {
+    const auto [first, end] = columns_taken(canvas);
+    const int most = static_cast<int>(max_width / kTerminalCell);
+    const int shift = first < 0 ? -first : end == most + 1 ? -1 : 0;
+    translate(canvas, shift * kTerminalCell, 0);
+    canvas.width = std::max(canvas.width, end * kTerminalCell) + shift * kTerminalCell;
 }
 
 double first_wire(const Canvas& canvas) {
@@ -206,14 +216,7 @@ Canvas draw_diagram(const Diagram& given, const Relabelling& given_relabelling,
     picture.title = options.title.empty() ? diagram.name : options.title;
     picture.description = describe(diagram, relabelling, options.kernel);
     if (options.medium == Medium::Terminal) {
-        fit_characters(picture);
-        // The margins give way where there is no room for them; a character stands where its middle
-        // is.
-        const double excess = picture.width - kMargin - kTerminalCell / 2 - options.max_width;
-        if (excess > 0 && excess <= kTerminalCell) {
-            translate(picture, -kTerminalCell, 0);
-            picture.width -= kTerminalCell;
-        }
+        fit_characters(picture, options.max_width);
         // Wires stand on whole rows again.
         const double wire = first_wire(picture);
         translate(picture, 0, on_grid(wire, options) - wire + kTerminalStep);

@@ -36,9 +36,6 @@ public:
           rows_(static_cast<int>(std::ceil(height / kCellHeight)) + 2),
           cells_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_)) {}
 
-    [[nodiscard]] static int column(double x) {
-        return static_cast<int>(std::lround(x / kTerminalCell));
-    }
     [[nodiscard]] static int row(double y) {
         return static_cast<int>(std::lround(y / kCellHeight));
     }
@@ -150,8 +147,8 @@ public:
     void plot(const Polygon& polygon) {
         const Box2 box = bounds_of({polygon, {}});
         if (polygon.points.size() == 3) {
-            grid_.clear(Grid::column(box.left), Grid::row((box.top + box.bottom) / 2),
-                        Grid::column(box.right) - 1, Grid::row((box.top + box.bottom) / 2));
+            grid_.clear(column_at(box.left), Grid::row((box.top + box.bottom) / 2),
+                        column_at(box.right) - 1, Grid::row((box.top + box.bottom) / 2));
             return triangle(box, polygon.stroke.color);
         }
         if (polygon.part == Part::Tint) return;
@@ -159,8 +156,8 @@ public:
             if (box.bottom - box.top > 2 * kCellHeight) region(box);  // titles stay bare
             return;
         }
-        const int left = Grid::column(box.left);
-        const int right = Grid::column(box.right);
+        const int left = column_at(box.left);
+        const int right = column_at(box.right);
         const int top = Grid::row(box.top);
         const int bottom = std::max(Grid::row(box.bottom), top + 2);
         grid_.clear(left, top, right, bottom);
@@ -171,15 +168,12 @@ public:
         grid_.vertical(right, top, bottom, ink, true);
     }
     void plot(const Dot& dot) {
-        grid_.sign(Grid::column(dot.center.x), Grid::row(dot.center.y), dot.fill ? "●" : "○", 3,
+        grid_.sign(column_at(dot.center.x), Grid::row(dot.center.y), dot.fill ? "●" : "○", 3,
                    dot.stroke.color);
     }
     void plot(const Text& label) {
         const std::string text = to_unicode(label.text);
-        const int width = static_cast<int>(columns_in(text));
-        int x = Grid::column(label.at.x);
-        if (label.anchor == Anchor::Middle) x -= width / 2;
-        if (label.anchor == Anchor::Right) x -= width;
+        int x = first_column(label);
         // A baseline a little over a wire belongs to the row above it.
         const int y = static_cast<int>(std::floor((label.at.y - 2) / kCellHeight));
         std::string_view rest = text;
@@ -204,8 +198,8 @@ private:
         const Point& to = line.points.back();
         const int y0 = Grid::row(from.y);
         const int y1 = Grid::row(to.y);
-        const int x0 = Grid::column(from.x);
-        const int x1 = Grid::column(to.x);
+        const int x0 = column_at(from.x);
+        const int x1 = column_at(to.x);
         const int turn = y0 == y1 ? x1 : free_column(x0, x1, y0, y1);
         grid_.horizontal(y0, x0, turn, line.stroke.color);
         grid_.vertical(turn, y0, y1, line.stroke.color);
@@ -235,8 +229,8 @@ private:
     }
     void cup(const Line& line) {
         const Box2 box = bounds_of({line, {}});
-        const int left = Grid::column(box.left);
-        const int right = std::max(Grid::column(box.right), left + 1);
+        const int left = column_at(box.left);
+        const int right = std::max(column_at(box.right), left + 1);
         const int top = Grid::row(box.top);
         const int bottom = Grid::row(box.bottom);
         grid_.horizontal(top, left, right, line.stroke.color);
@@ -245,18 +239,18 @@ private:
     }
     void rule(const Line& line) {
         const int y = Grid::row(line.points[0].y);
-        const int end = Grid::column(line.points[1].x);
+        const int end = column_at(line.points[1].x);
         if (line.points[0].x == line.points[1].x)
             return grid_.vertical(end, y, Grid::row(line.points[1].y), line.stroke.color);
-        for (int x = Grid::column(line.points[0].x); x <= end; ++x)
+        for (int x = column_at(line.points[0].x); x <= end; ++x)
             grid_.sign(x, y, "━", 1, line.stroke.color);
     }
     void dashed(const Line& line) {
         for (std::size_t i = 0; i + 1 < line.points.size(); ++i) {
             const Point& from = line.points[i];
             const Point& to = line.points[i + 1];
-            const int x0 = Grid::column(from.x);
-            const int x1 = Grid::column(to.x);
+            const int x0 = column_at(from.x);
+            const int x1 = column_at(to.x);
             for (int x = x0; x <= x1; ++x) {
                 const double along = x1 > x0 ? static_cast<double>(x - x0) / (x1 - x0) : 0;
                 const double y = from.y + (to.y - from.y) * along;
@@ -266,8 +260,8 @@ private:
         }
     }
     void region(const Box2& box) {
-        const int left = Grid::column(box.left);
-        const int right = Grid::column(box.right);
+        const int left = column_at(box.left);
+        const int right = column_at(box.right);
         const int top = static_cast<int>(std::floor(box.top / kCellHeight));
         const int bottom = static_cast<int>(std::ceil(box.bottom / kCellHeight));
         for (int x = left; x <= right; ++x) {
@@ -281,8 +275,8 @@ private:
     }
     void triangle(const Box2& box, Color ink) {
         const int y = Grid::row((box.top + box.bottom) / 2);
-        const int x = (Grid::column(box.left) + Grid::column(box.right)) / 2;
-        grid_.horizontal(y, Grid::column(box.left) - 1, Grid::column(box.right) + 1, ink);
+        const int x = (column_at(box.left) + column_at(box.right)) / 2;
+        grid_.horizontal(y, column_at(box.left) - 1, column_at(box.right) + 1, ink);
         grid_.sign(x, y, "◁", 3, ink);
     }
 
@@ -290,6 +284,20 @@ private:
 };
 
 }  // namespace
+
+int column_at(double x) {
+    return static_cast<int>(std::lround(x / kTerminalCell));
+}
+
+int first_column(const Text& text) {
+    const int width = static_cast<int>(columns_in(to_unicode(text.text)));
+    switch (text.anchor) {
+    case Anchor::Left: return column_at(text.at.x);
+    case Anchor::Middle: return column_at(text.at.x) - width / 2;
+    case Anchor::Right: return column_at(text.at.x) - width;
+    }
+    return 0;
+}
 
 std::string render_text(const Canvas& canvas, bool color) {
     Plotter plotter(canvas);
