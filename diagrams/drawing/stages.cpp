@@ -343,7 +343,8 @@ void StageBuilder::name_outputs() {
     }
 }
 
-void StageBuilder::build_region(std::size_t region) {
+bool StageBuilder::build_region(std::size_t region,
+                                const std::function<bool(const StageList&)>& is_worth) {
     region_ = region;
     titled_labels_ = scene_.labels.relabels(region);
     bring_in_loads(region);
@@ -359,8 +360,11 @@ void StageBuilder::build_region(std::size_t region) {
         load(region, level, outer);
         outer = level;
     }
-    for (std::size_t u = 0; u < list_.units.size(); ++u)
-        if (list_.units[u].region == region) run_unit(u);
+    for (std::size_t u = 0; u < list_.units.size(); ++u) {
+        if (list_.units[u].region != region) continue;
+        run_unit(u);
+        if (is_worth && !is_worth(list_)) return false;
+    }
     for (std::size_t i = levels.size(); i-- > 0;) {
         save(region, levels[i], i == 0 ? Level::Device : levels[i - 1]);
         if (i > 0) data_stage(StageKind::Data, Labelling::None);
@@ -371,17 +375,17 @@ void StageBuilder::build_region(std::size_t region) {
                                }),
                 live_.end());
     data_stage(StageKind::Data, titled_labels_ ? Labelling::Changed : Labelling::None);
+    return true;
 }
 
-StageList StageBuilder::build() {
+StageList StageBuilder::build(const std::function<bool(const StageList&)>& is_worth) {
     bring_in_common();
-    if (scene_.kernel) {
-        build_region(*scene_.kernel);
-    } else {
-        choose_early_inputs();
-        for (std::size_t r = 0; r < scene_.contents.relabelling.regions.size(); ++r)
-            build_region(r);
-    }
+    if (!scene_.kernel) choose_early_inputs();
+    const std::size_t regions = scene_.contents.relabelling.regions.size();
+    const std::size_t first = scene_.kernel.value_or(0);
+    const std::size_t end = scene_.kernel ? first + 1 : regions;
+    for (std::size_t r = first; r < end; ++r)
+        if (!build_region(r, is_worth)) return std::move(list_);
     if (list_.stages.empty()) data_stage(StageKind::Data, Labelling::Changed);
     if (labelled_) name_outputs();
     return std::move(list_);

@@ -117,8 +117,9 @@ struct StageList {
 /// What may be chosen of the order from top to bottom; what is not chosen is as it is declared, and
 /// near where it comes from.
 struct StageOrder {
+    using Gaps = std::map<std::size_t, std::size_t>;
     std::vector<ArrayId> entering;
-    std::map<std::size_t, std::size_t> gaps;  ///< of units
+    Gaps gaps;  ///< of units
     auto operator<=>(const StageOrder&) const = default;
 };
 
