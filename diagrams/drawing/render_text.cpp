@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <set>
 
 #include "diagrams/drawing/layout.h"
 #include "diagrams/drawing/render.h"
+#include "diagrams/drawing/turns.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::drawing {
@@ -127,6 +130,38 @@ std::string Grid::text(bool color) const {
     return out;
 }
 
+/// The cells that a wire goes between.
+struct Span {
+    int x0 = 0;
+    int y0 = 0;
+    int x1 = 0;
+    int y1 = 0;
+    [[nodiscard]] bool turns() const { return y0 != y1; }
+    [[nodiscard]] int middle() const { return (x0 + x1) / 2; }
+};
+
+Span span_of(const Line& line) {
+    const Point& from = line.points.front();
+    const Point& to = line.points.back();
+    return {column_at(from.x), Grid::row(from.y), column_at(to.x), Grid::row(to.y)};
+}
+
+/// From an operation on: the wires that turn between the same columns as it does.
+std::vector<const Line*> turning_with(const Canvas& canvas, std::size_t first) {
+    std::vector<const Line*> wires;
+    std::optional<Span> channel;
+    for (std::size_t i = first; i < canvas.operations.size(); ++i) {
+        const Line* line = std::get_if<Line>(&canvas.operations[i].shape);
+        if (line == nullptr || line->part != Part::Wire) break;
+        const Span span = span_of(*line);
+        if (!span.turns()) continue;
+        if (!channel) channel = span;
+        if (span.x0 != channel->x0 || span.x1 != channel->x1) break;
+        wires.push_back(line);
+    }
+    return wires;
+}
+
 class Plotter {
 public:
     explicit Plotter(const Canvas& canvas) : grid_(canvas.width, canvas.height) {}
@@ -190,42 +225,57 @@ public:
             grid_.sign(x++, y, sign, 4, label.color);
         }
     }
+    /// Wires that turn between the same columns.
+    void plot_turning(const std::vector<const Line*>& wires) {
+        std::vector<Turn> turns;
+        std::vector<std::size_t> order;
+        for (const Line* line : wires) {
+            order.push_back(turns.size());
+            turns.push_back({span_of(*line).y0, span_of(*line).y1});
+        }
+        const std::vector<TurnPlace> places = places_of(turns);
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return places[a].left < places[b].left;
+        });
+        std::vector<int> columns(wires.size(), 0);
+        for (const std::size_t i : order) {
+            const Span span = span_of(*wires[i]);
+            int first = span.x0 + 1 + places[i].left;
+            for (const std::size_t before : places[i].after)
+                first = std::max(first, columns[before] + 1);
+            std::optional<int> column = free_column(span, first, span.x1 - 1 - places[i].right);
+            if (!column) column = free_column(span, span.x0 + 1, span.x1 - 1);
+            columns[i] = column.value_or(span.middle());
+            plot_turning(*wires[i], columns[i]);
+        }
+    }
     [[nodiscard]] std::string text(bool color) const { return grid_.text(color); }
 
 private:
     void wire(const Line& line) {
-        const Point& from = line.points.front();
-        const Point& to = line.points.back();
-        const int y0 = Grid::row(from.y);
-        const int y1 = Grid::row(to.y);
-        const int x0 = column_at(from.x);
-        const int x1 = column_at(to.x);
-        const int turn = y0 == y1 ? x1 : free_column(x0, x1, y0, y1);
+        const Span span = span_of(line);
+        if (!span.turns()) return grid_.horizontal(span.y0, span.x0, span.x1, line.stroke.color);
+        plot_turning({&line});
+    }
+    void plot_turning(const Line& line, int turn) {
+        const auto [x0, y0, x1, y1] = span_of(line);
         grid_.horizontal(y0, x0, turn, line.stroke.color);
         grid_.vertical(turn, y0, y1, line.stroke.color);
         grid_.horizontal(y1, turn, x1, line.stroke.color);
     }
-    /// Where a wire may go up or down without touching one that does, and without lying on one that
-    /// is level where that can be had: nearest to the middle.
-    int free_column(int x0, int x1, int y0, int y1) {
-        const auto upright = [&](int x) {
-            bool free = true;
-            for (int y = std::min(y0, y1); y <= std::max(y0, y1); ++y)
-                free = free && (grid_.at(x, y).ways & (kUp | kDown)) == 0;
-            return free;
+    /// The column nearest to the middle, of those from `first` to `last`, in which a wire touches
+    /// none that goes up or down.
+    std::optional<int> free_column(const Span& span, int first, int last) {
+        const auto is_free = [&](int x) {
+            for (int y = std::min(span.y0, span.y1); y <= std::max(span.y0, span.y1); ++y)
+                if ((grid_.at(x, y).ways & (kUp | kDown)) != 0) return false;
+            return true;
         };
-        const auto level = [&](int x) {
-            bool free = true;
-            for (int at = x0 + 1; at < x1; ++at)
-                free = free && grid_.at(at, at < x ? y0 : y1).ways == 0;
-            return free;
-        };
-        const int middle = (x0 + x1) / 2;
-        for (const bool clear : {true, false})
-            for (int off = 0; off <= (x1 - x0) / 2; ++off)
-                for (const int x : {middle - off, middle + off})
-                    if (x > x0 && x < x1 && upright(x) && (!clear || level(x))) return x;
-        return middle;
+        const int middle = span.middle();
+        for (int off = 0; off <= span.x1 - span.x0; ++off)
+            for (const int x : {middle - off, middle + off})
+                if (x >= first && x <= last && is_free(x)) return x;
+        return std::nullopt;
     }
     void cup(const Line& line) {
         const Box2 box = bounds_of({line, {}});
@@ -301,8 +351,18 @@ int first_column(const Text& text) {
 
 std::string render_text(const Canvas& canvas, bool color) {
     Plotter plotter(canvas);
-    for (const Operation& operation : canvas.operations)
-        std::visit([&](const auto& shape) { plotter.plot(shape); }, operation.shape);
+    std::set<const Line*> turned;
+    for (std::size_t i = 0; i < canvas.operations.size(); ++i) {
+        const Shape& shape = canvas.operations[i].shape;
+        const Line* line = std::get_if<Line>(&shape);
+        if (line == nullptr || line->part != Part::Wire || !span_of(*line).turns()) {
+            std::visit([&](const auto& known) { plotter.plot(known); }, shape);
+        } else if (!turned.contains(line)) {
+            const std::vector<const Line*> wires = turning_with(canvas, i);
+            plotter.plot_turning(wires);
+            turned.insert(wires.begin(), wires.end());
+        }
+    }
     return plotter.text(color);
 }
 
