@@ -131,7 +131,7 @@ std::string Grid::text(bool color) const {
 }
 
 /// The cells that a wire goes between.
-struct Span {
+struct Ends {
     int x0 = 0;
     int y0 = 0;
     int x1 = 0;
@@ -140,7 +140,7 @@ struct Span {
     [[nodiscard]] int middle() const { return (x0 + x1) / 2; }
 };
 
-Span span_of(const Line& line) {
+Ends ends_of(const Line& line) {
     const Point& from = line.points.front();
     const Point& to = line.points.back();
     return {column_at(from.x), Grid::row(from.y), column_at(to.x), Grid::row(to.y)};
@@ -149,14 +149,14 @@ Span span_of(const Line& line) {
 /// From an operation on: the wires that turn between the same columns as it does.
 std::vector<const Line*> turning_with(const Canvas& canvas, std::size_t first) {
     std::vector<const Line*> wires;
-    std::optional<Span> channel;
+    std::optional<Ends> channel;
     for (std::size_t i = first; i < canvas.operations.size(); ++i) {
         const Line* line = std::get_if<Line>(&canvas.operations[i].shape);
         if (line == nullptr || line->part != Part::Wire) break;
-        const Span span = span_of(*line);
-        if (!span.turns()) continue;
-        if (!channel) channel = span;
-        if (span.x0 != channel->x0 || span.x1 != channel->x1) break;
+        const Ends ends = ends_of(*line);
+        if (!ends.turns()) continue;
+        if (!channel) channel = ends;
+        if (ends.x0 != channel->x0 || ends.x1 != channel->x1) break;
         wires.push_back(line);
     }
     return wires;
@@ -231,7 +231,7 @@ public:
         std::vector<std::size_t> order;
         for (const Line* line : wires) {
             order.push_back(turns.size());
-            turns.push_back({span_of(*line).y0, span_of(*line).y1});
+            turns.push_back({ends_of(*line).y0, ends_of(*line).y1});
         }
         const std::vector<TurnPlace> places = places_of(turns);
         std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -239,13 +239,13 @@ public:
         });
         std::vector<int> columns(wires.size(), 0);
         for (const std::size_t i : order) {
-            const Span span = span_of(*wires[i]);
-            int first = span.x0 + 1 + places[i].left;
+            const Ends ends = ends_of(*wires[i]);
+            int first = ends.x0 + 1 + places[i].left;
             for (const std::size_t before : places[i].after)
                 first = std::max(first, columns[before] + 1);
-            std::optional<int> column = free_column(span, first, span.x1 - 1 - places[i].right);
-            if (!column) column = free_column(span, span.x0 + 1, span.x1 - 1);
-            columns[i] = column.value_or(span.middle());
+            std::optional<int> column = free_column(ends, first, ends.x1 - 1 - places[i].right);
+            if (!column) column = free_column(ends, ends.x0 + 1, ends.x1 - 1);
+            columns[i] = column.value_or(ends.middle());
             plot_turning(*wires[i], columns[i]);
         }
     }
@@ -253,26 +253,26 @@ public:
 
 private:
     void wire(const Line& line) {
-        const Span span = span_of(line);
-        if (!span.turns()) return grid_.horizontal(span.y0, span.x0, span.x1, line.stroke.color);
+        const Ends ends = ends_of(line);
+        if (!ends.turns()) return grid_.horizontal(ends.y0, ends.x0, ends.x1, line.stroke.color);
         plot_turning({&line});
     }
     void plot_turning(const Line& line, int turn) {
-        const auto [x0, y0, x1, y1] = span_of(line);
+        const auto [x0, y0, x1, y1] = ends_of(line);
         grid_.horizontal(y0, x0, turn, line.stroke.color);
         grid_.vertical(turn, y0, y1, line.stroke.color);
         grid_.horizontal(y1, turn, x1, line.stroke.color);
     }
     /// The column nearest to the middle, of those from `first` to `last`, in which a wire touches
     /// none that goes up or down.
-    std::optional<int> free_column(const Span& span, int first, int last) {
+    std::optional<int> free_column(const Ends& ends, int first, int last) {
         const auto is_free = [&](int x) {
-            for (int y = std::min(span.y0, span.y1); y <= std::max(span.y0, span.y1); ++y)
+            for (int y = std::min(ends.y0, ends.y1); y <= std::max(ends.y0, ends.y1); ++y)
                 if ((grid_.at(x, y).ways & (kUp | kDown)) != 0) return false;
             return true;
         };
-        const int middle = span.middle();
-        for (int off = 0; off <= span.x1 - span.x0; ++off)
+        const int middle = ends.middle();
+        for (int off = 0; off <= ends.x1 - ends.x0; ++off)
             for (const int x : {middle - off, middle + off})
                 if (x >= first && x <= last && is_free(x)) return x;
         return std::nullopt;
@@ -355,7 +355,7 @@ std::string render_text(const Canvas& canvas, bool color) {
     for (std::size_t i = 0; i < canvas.operations.size(); ++i) {
         const Shape& shape = canvas.operations[i].shape;
         const Line* line = std::get_if<Line>(&shape);
-        if (line == nullptr || line->part != Part::Wire || !span_of(*line).turns()) {
+        if (line == nullptr || line->part != Part::Wire || !ends_of(*line).turns()) {
             std::visit([&](const auto& known) { plotter.plot(known); }, shape);
         } else if (!turned.contains(line)) {
             const std::vector<const Line*> wires = turning_with(canvas, i);

@@ -1,7 +1,8 @@
 // The order of wires from top to bottom. Arrays enter as they are declared, and results stand near
 // what they come from; where that makes wires cross, one array or one result is moved as long as
-// fewer cross. Of orders with as many crossings the declared one stays, so that pictures change
-// little with their diagrams, unless wires plunge in it through more others than elsewhere.
+// fewer cross. An order is laid no further than to where more wires cross than in the best. Of
+// orders with as many crossings the declared one stays, so that pictures change little with their
+// diagrams, unless wires plunge in it through more others than elsewhere.
 
 #include <algorithm>
 #include <map>
@@ -128,10 +129,10 @@ private:
         best_ = std::move(list);
         order_ = std::move(order);
     }
-    /// Where results follow, and where they stay.
+    /// Where results stay, and where they follow.
     void move_arrays() {
         const std::vector<ArrayId> entered = best_.entered;
-        for (const bool follow : {true, false})
+        for (const bool follow : {false, true})
             for (std::size_t from = 0; from < entered.size(); ++from)
                 for (std::size_t to = 0; to < entered.size() && !is_over(); ++to)
                     if (from != to)
