@@ -100,15 +100,14 @@ bool in_loop(const Diagram& diagram, const Region& region, const Stream& stream,
 }
 
 /// One a loop, the innermost first; axes that are streamed over the same columns share one.
-std::vector<Bracket> loops_of(const Diagram& diagram, const Relabelling& relabelling,
-                              const Labels& labels, const System& system,
-                              const std::vector<Column>& columns) {
+std::vector<Bracket> loops_of(const Contents& contents, const Labels& labels,
+                              const System& system) {
     std::vector<Bracket> loops;
-    for (std::size_t r = 0; r < relabelling.regions.size(); ++r) {
-        const Region& region = relabelling.regions[r];
+    for (std::size_t r = 0; r < contents.relabelling.regions.size(); ++r) {
+        const Region& region = contents.relabelling.regions[r];
         for (const Stream& stream : region.streams) {
-            const auto reach = reach_of(system, columns, [&](const Column& column) {
-                return column.region == r && in_loop(diagram, region, stream, column);
+            const auto reach = reach_of(system, contents.columns, [&](const Column& column) {
+                return column.region == r && in_loop(contents.diagram, region, stream, column);
             });
             if (!reach) continue;
             const MathText chunk = labels.inner(stream.axis, r, stream.level);
@@ -128,13 +127,13 @@ std::vector<Bracket> loops_of(const Diagram& diagram, const Relabelling& relabel
 }
 
 /// None where there is one kernel only.
-std::vector<Bracket> kernels_of(const Diagram& diagram, const Relabelling& relabelling,
-                                const System& system, const std::vector<Column>& columns) {
+std::vector<Bracket> kernels_of(const Contents& contents, const System& system) {
+    const std::vector<Region>& regions = contents.relabelling.regions;
     std::vector<Bracket> kernels;
-    for (std::size_t r = 0; r < relabelling.regions.size(); ++r)
-        if (const auto reach =
-                reach_of(system, columns, [&](const Column& column) { return column.region == r; }))
-            kernels.push_back({*reach, plain_text(region_name(diagram, relabelling.regions[r]))});
+    for (std::size_t r = 0; r < regions.size(); ++r)
+        if (const auto reach = reach_of(system, contents.columns,
+                                        [&](const Column& column) { return column.region == r; }))
+            kernels.push_back({*reach, plain_text(region_name(contents.diagram, regions[r]))});
     if (kernels.size() < 2) kernels.clear();
     return kernels;
 }
@@ -169,12 +168,11 @@ void draw_brackets(Canvas& row, const std::vector<Bracket>& brackets) {
 
 }  // namespace
 
-void add_brackets(Canvas& row, const Diagram& diagram, const Relabelling& relabelling,
-                  const DrawOptions& options, const System& system,
-                  const std::vector<Column>& columns) {
-    draw_brackets(row, loops_of(diagram, relabelling, Labels(diagram, relabelling, options), system,
-                                columns));
-    draw_brackets(row, kernels_of(diagram, relabelling, system, columns));
+void add_brackets(Canvas& row, const Contents& contents, const DrawOptions& options,
+                  const System& system) {
+    const Labels labels(contents.diagram, contents.relabelling, options);
+    draw_brackets(row, loops_of(contents, labels, system));
+    draw_brackets(row, kernels_of(contents, system));
 }
 
 }  // namespace napkin::drawing

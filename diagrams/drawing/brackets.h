@@ -2,14 +2,11 @@
 // several kernels goes.
 #pragma once
 
-#include <vector>
-
 #include "diagrams/drawing/painter.h"
 
 namespace napkin::drawing {
 
-void add_brackets(Canvas& row, const Diagram& diagram, const Relabelling& relabelling,
-                  const DrawOptions& options, const System& system,
-                  const std::vector<Column>& columns);
+void add_brackets(Canvas& row, const Contents& contents, const DrawOptions& options,
+                  const System& system);
 
 }  // namespace napkin::drawing

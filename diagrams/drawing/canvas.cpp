@@ -49,7 +49,9 @@ Box2 united(const Box2& a, const Box2& b) {
 }
 
 bool overlap(const Box2& a, const Box2& b) {
-    return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    constexpr double kRounding = 1e-9;
+    return a.left + kRounding < b.right && b.left + kRounding < a.right &&
+           a.top + kRounding < b.bottom && b.top + kRounding < a.bottom;
 }
 
 void Canvas::line(Point from, Point to, Stroke stroke, Part part, Meaning meaning) {
@@ -84,16 +86,10 @@ void Canvas::dot(Point center, double radius, std::optional<Color> fill, Color s
     operations.push_back({Dot{center, radius, fill, {stroke}}, {}});
 }
 
-void Canvas::element(const std::string& id, std::string kind, std::string tooltip,
-                     const Box2& bounds, Meaning meaning) {
-    const auto taken = [&](const std::string& name) {
-        return std::any_of(elements.begin(), elements.end(),
-                           [&](const Element& other) { return other.id == name; });
-    };
-    std::string unique = id;
-    for (int i = 2; taken(unique); ++i) unique = id + "-" + std::to_string(i);
+void Canvas::element(std::string id, std::string kind, std::string tooltip, const Box2& bounds,
+                     Meaning meaning) {
     elements.push_back(
-        {std::move(unique), std::move(kind), std::move(tooltip), bounds, std::move(meaning)});
+        {std::move(id), std::move(kind), std::move(tooltip), bounds, std::move(meaning)});
 }
 
 Box2 bounds_of(const Text& text) {
@@ -106,6 +102,8 @@ Box2 bounds_of(const Text& text) {
         box.top = std::min(box.top, text.at.y - run.rise - kAscent * run.size);
         box.bottom = std::max(box.bottom, text.at.y - run.rise + kDescent * run.size);
     }
+    if (const std::optional<Bar> bar = bar_over(text.text, text.size))
+        box.top = std::min(box.top, text.at.y - bar->rise - kBarWidth / 2);
     return box;
 }
 
@@ -162,8 +160,7 @@ void add(Canvas& canvas, const Canvas& other, double dx, double dy) {
     translate(moved, dx, dy);
     canvas.operations.insert(canvas.operations.end(), moved.operations.begin(),
                              moved.operations.end());
-    for (Element& element : moved.elements)
-        canvas.element(element.id, element.kind, element.tooltip, element.bounds, element.meaning);
+    canvas.elements.insert(canvas.elements.end(), moved.elements.begin(), moved.elements.end());
 }
 
 void fit(Canvas& canvas, double margin) {

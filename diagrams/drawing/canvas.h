@@ -26,6 +26,7 @@ struct Box2 {
     bool operator==(const Box2&) const = default;
 };
 [[nodiscard]] Box2 united(const Box2& a, const Box2& b);
+/// By more than rounding makes of boxes that touch.
 [[nodiscard]] bool overlap(const Box2& a, const Box2& b);
 
 /// 0xRRGGBB.
@@ -112,7 +113,7 @@ struct Operation {
 
 /// A handle of the SVG: a place with an id, a class and a tooltip.
 struct Element {
-    std::string id;
+    std::string id;    ///< of several with one, an SVG numbers those after the first
     std::string kind;  ///< the CSS class: `box`, `load`, `save`, `array`, `cell`, `kernel`
     std::string tooltip;
     Box2 bounds;
@@ -136,8 +137,8 @@ struct Canvas {
     void text(MathText label, Point at, Anchor anchor, double size, Color color = kBlack,
               Meaning meaning = {});
     void dot(Point center, double radius, std::optional<Color> fill, Color stroke);
-    /// Adds a handle; ids are made unique.
-    void element(const std::string& id, std::string kind, std::string tooltip, const Box2& bounds,
+    /// Adds a handle.
+    void element(std::string id, std::string kind, std::string tooltip, const Box2& bounds,
                  Meaning meaning = {});
 
     bool operator==(const Canvas&) const = default;

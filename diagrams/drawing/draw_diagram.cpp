@@ -6,6 +6,7 @@
 #include "diagrams/drawing/draw_rows.h"
 #include "diagrams/drawing/factors_apart.h"
 #include "diagrams/drawing/labels.h"
+#include "diagrams/drawing/render.h"
 #include "diagrams/drawing/stages.h"
 
 namespace napkin::drawing {
@@ -13,6 +14,7 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kDiagramTitleSize = 14;
+constexpr double kLeastKernel = 2 * kLeastCrossing;  // wide, a load and a save
 
 /// Sizes one after another, in lines of the picture's width.
 std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const DrawOptions& options) {
@@ -31,21 +33,30 @@ std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const Dra
     return lines;
 }
 
-/// Makes room for texts whose characters are wider than the type that canvases count with.
-void fit_characters(Canvas& canvas) {
-    double left = 0;
-    for (const Operation& operation : canvas.operations)
+/// The first column that texts take, and the one after the last that texts or lines do: a line
+/// takes all of the one that it ends in.
+std::pair<int, int> columns_taken(const Canvas& canvas) {
+    std::pair<int, int> taken;
+    for (const Operation& operation : canvas.operations) {
         if (const Text* text = std::get_if<Text>(&operation.shape)) {
-            const double width = label_width(text->text, text->size, Medium::Terminal);
-            const double start = text->anchor == Anchor::Left     ? text->at.x
-                                 : text->anchor == Anchor::Middle ? text->at.x - width / 2
-                                                                  : text->at.x - width;
-            left = std::min(left, start);
-            canvas.width = std::max(canvas.width, start + width);
+            const int first = first_column(*text);
+            const int width = static_cast<int>(columns_in(to_unicode(text->text)));
+            taken = {std::min(taken.first, first), std::max(taken.second, first + width)};
+        } else if (std::holds_alternative<Line>(operation.shape)) {
+            taken.second = std::max(taken.second, column_at(bounds_of(operation).right) + 1);
         }
-    const double shift = kTerminalCell * std::ceil(-left / kTerminalCell);
-    translate(canvas, shift, 0);
-    canvas.width += shift;
+    }
+    return taken;
+}
+
+/// Makes room for texts whose characters are wider than the type that canvases count with, if need
+/// be in the margins.
+void fit_characters(Canvas& canvas, double max_width) {
+    const auto [first, end] = columns_taken(canvas);
+    const int most = static_cast<int>(max_width / kTerminalCell);
+    const int shift = first < 0 ? -first : end == most + 1 ? -1 : 0;
+    translate(canvas, shift * kTerminalCell, 0);
+    canvas.width = std::max(canvas.width, end * kTerminalCell) + shift * kTerminalCell;
 }
 
 double first_wire(const Canvas& canvas) {
@@ -57,13 +68,12 @@ double first_wire(const Canvas& canvas) {
 }
 
 /// The picture of one kernel under its name.
-Canvas draw_kernel(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options,
-                   std::size_t kernel) {
+Canvas draw_kernel(const Contents& contents, DrawOptions options, std::size_t kernel) {
     for (TableRow& row : options.rows)
         row.cumulative = kernel < row.totals.size() ? row.totals[kernel] : "";
-    Canvas picture = draw_rows(diagram, relabelling, options, kernel).picture;
+    Canvas picture = draw_rows(contents, options, kernel).picture;
     const Box2 box = bounds_of(picture);
-    picture.text(plain_text(region_name(diagram, relabelling.regions[kernel])),
+    picture.text(plain_text(region_name(contents.diagram, contents.relabelling.regions[kernel])),
                  {box.left, box.top - 12}, Anchor::Left, kDiagramTitleSize);
     return picture;
 }
@@ -93,11 +103,10 @@ Canvas pack(const std::vector<Canvas>& pictures, const DrawOptions& options) {
     return page;
 }
 
-Canvas draw_kernels(const Diagram& diagram, const Relabelling& relabelling,
-                    const DrawOptions& options) {
+Canvas draw_kernels(const Contents& contents, const DrawOptions& options) {
     std::vector<Canvas> pictures;
-    for (std::size_t r = 0; r < relabelling.regions.size(); ++r)
-        pictures.push_back(draw_kernel(diagram, relabelling, options, r));
+    for (std::size_t r = 0; r < contents.relabelling.regions.size(); ++r)
+        pictures.push_back(draw_kernel(contents, options, r));
     const Canvas kernels = pack(pictures, options);
     Canvas page;
     double y = 0;
@@ -146,14 +155,17 @@ std::string describe(const Diagram& diagram, const Relabelling& relabelling,
     return text;
 }
 
-Canvas draw_parts(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options) {
+Canvas draw_parts(const Contents& contents, DrawOptions options) {
     options.max_width -= 2 * kMargin;
-    if (options.kernel) return draw_kernel(diagram, relabelling, options, *options.kernel);
-    Rows whole = draw_rows(diagram, relabelling, options, std::nullopt);
+    if (options.kernel) return draw_kernel(contents, options, *options.kernel);
+    const std::size_t kernels = contents.relabelling.regions.size();
+    if (kernels > 1 && static_cast<double>(kernels) * kLeastKernel > options.max_width)
+        return draw_kernels(contents, options);
+    Rows whole = draw_rows(contents, options, std::nullopt);
     const bool fits =
         whole.count == 1 && whole.clear && width_of(whole.picture) <= options.max_width;
-    if (fits || relabelling.regions.size() == 1) return std::move(whole.picture);
-    return draw_kernels(diagram, relabelling, options);
+    if (fits || kernels == 1) return std::move(whole.picture);
+    return draw_kernels(contents, options);
 }
 
 }  // namespace
@@ -184,7 +196,7 @@ Canvas draw_levels(const std::vector<Canvas>& pictures) {
 Canvas draw_diagram(const Diagram& given, const Relabelling& given_relabelling,
                     const DrawOptions& options) {
     const auto [diagram, relabelling] = with_factors_apart(given, given_relabelling);
-    Canvas picture = draw_parts(diagram, relabelling, options);
+    Canvas picture = draw_parts(contents_of(diagram, relabelling), options);
     const Labels labels(diagram, relabelling, options);
     const Box2 box = bounds_of(picture);
     double below = box.bottom + kRowGap;
@@ -204,14 +216,7 @@ Canvas draw_diagram(const Diagram& given, const Relabelling& given_relabelling,
     picture.title = options.title.empty() ? diagram.name : options.title;
     picture.description = describe(diagram, relabelling, options.kernel);
     if (options.medium == Medium::Terminal) {
-        fit_characters(picture);
-        // The margins give way where there is no room for them; a character stands where its middle
-        // is.
-        const double excess = picture.width - kMargin - kTerminalCell / 2 - options.max_width;
-        if (excess > 0 && excess <= kTerminalCell) {
-            translate(picture, -kTerminalCell, 0);
-            picture.width -= kTerminalCell;
-        }
+        fit_characters(picture, options.max_width);
         // Wires stand on whole rows again.
         const double wire = first_wire(picture);
         translate(picture, 0, on_grid(wire, options) - wire + kTerminalStep);

@@ -163,11 +163,11 @@ double width_of(const Canvas& canvas) {
 namespace {
 
 /// A diagram, or one kernel of it, in as many rows as `width` asks for, with `totals` above.
-Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
-              StageList list, const Canvas& totals, double width) {
+Rows set_rows(const Contents& contents, const DrawOptions& options, StageList list,
+              const Canvas& totals, double width) {
+    const Diagram& diagram = contents.diagram;
     place_vertically(list);
     place_horizontally(list, diagram, options);
-    const std::vector<Column> columns = columns_of(diagram, relabelling);
     Rows rows;
     rows.clear = most_crossed(list) <= kMostCrossed;
     double y = 0;
@@ -179,7 +179,7 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
         Canvas row = SystemPainter(diagram, system, options).paint();
         const Box2 wires = bounds_of(row);
         if (!options.rows.empty()) {
-            const Canvas table = paint_table(system, options, columns);
+            const Canvas table = paint_table(system, options, contents.columns);
             const double over = wires.top - 12 - bounds_of(table).bottom;
             add(row, table, 0, on_grid(over, options));
         }
@@ -187,7 +187,7 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
             add(row, totals, bounds_of(row).left - bounds_of(totals).left,
                 on_grid(bounds_of(row).top - 10 - bounds_of(totals).bottom, options));
         if (options.names && options.medium == Medium::Page)
-            add_brackets(row, diagram, relabelling, options, system, columns);
+            add_brackets(row, contents, options, system);
         mark_break(row, system, wires);
         if (system.is_last) add_notes(row, options);
         const Box2 box = bounds_of(row);
@@ -199,11 +199,11 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
 }
 
 /// Rows are set anew once they are broken, and may come out wider: then they are broken earlier.
-Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
-              const StageList& list, const Canvas& totals = {}) {
+Rows set_rows(const Contents& contents, const DrawOptions& options, const StageList& list,
+              const Canvas& totals = {}) {
     Rows rows;
     for (double share = 1; share > 0.75; share -= 0.08) {
-        rows = set_rows(diagram, relabelling, options, list, totals, share * options.max_width);
+        rows = set_rows(contents, options, list, totals, share * options.max_width);
         const double width = width_of(rows.picture);
         // One row may take the margins, and where its totals are too wide they go above it.
         const bool goes_above = rows.count == 1 && totals.operations.empty();
@@ -215,16 +215,15 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
 
 }  // namespace
 
-Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options,
-               std::optional<std::size_t> kernel) {
-    const StageList list = build_stages(diagram, relabelling, options, kernel);
-    Rows beside = set_rows(diagram, relabelling, options, list);
+Rows draw_rows(const Contents& contents, DrawOptions options, std::optional<std::size_t> kernel) {
+    const StageList list = build_stages(contents, options, kernel);
+    Rows beside = set_rows(contents, options, list);
     const bool wide = width_of(beside.picture) > options.max_width;
     if (beside.count == 1 && !wide) return beside;
     const Canvas totals = draw_totals(options);
     if (totals.operations.empty()) return beside;
     for (TableRow& row : options.rows) row.cumulative.clear();
-    Rows above = set_rows(diagram, relabelling, options, list, totals);
+    Rows above = set_rows(contents, options, list, totals);
     return wide || above.count < beside.count ? above : beside;
 }
 

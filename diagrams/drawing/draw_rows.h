@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "diagrams/drawing/layout.h"
+#include "diagrams/drawing/units.h"
 
 namespace napkin::drawing {
 
@@ -21,8 +21,8 @@ struct Rows {
 
 /// The diagram, or one kernel of it. Totals stand beside the table, or above where they would take
 /// a row more or too much width.
-[[nodiscard]] Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling,
-                             DrawOptions options, std::optional<std::size_t> kernel);
+[[nodiscard]] Rows draw_rows(const Contents& contents, DrawOptions options,
+                             std::optional<std::size_t> kernel);
 /// The sums of the table's rows, each on a line of its own.
 [[nodiscard]] Canvas draw_totals(const DrawOptions& options);
 /// Terminals have whole rows: the next lower one.

@@ -9,8 +9,10 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kScriptSize = 0.72;
-constexpr double kDrop = 0.20;   // of a subscript's baseline, in sizes
-constexpr double kRaise = 0.36;  // of a superscript's
+constexpr double kDrop = 0.20;     // of a subscript's baseline, in sizes
+constexpr double kRaise = 0.36;    // of a superscript's
+constexpr double kBarTall = 0.86;  // of a bar over letters with ascenders
+constexpr double kBarShort = 0.66;
 
 bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -166,7 +168,8 @@ MathText parse_math(std::string_view text, bool overbar) {
             append(label, sign, Face::Roman, Script::Base, false);
             ++i;
         } else {
-            append(label, text.substr(i, 1), Face::Roman, Script::Base, false);
+            const bool in_name = overbar && is_digit(c) && i > 0;  // a bar goes over it too
+            append(label, text.substr(i, 1), Face::Roman, Script::Base, in_name);
             ++i;
         }
     }
@@ -210,6 +213,22 @@ std::vector<PlacedRun> place_runs(const MathText& text, double size) {
     return places;
 }
 
+std::optional<Bar> bar_over(const MathText& text, double size) {
+    std::optional<Bar> bar;
+    const std::vector<PlacedRun> places = place_runs(text, size);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const Run& run = text.runs[i];
+        if (!run.overbar) continue;
+        const PlacedRun& place = places[i];
+        const bool tall = run.text.find_first_not_of("acegmnopqrsuvwxyz") != std::string::npos;
+        const double lean = place.size * (tall ? 0.10 : 0.04);  // italics lean to the right
+        if (!bar) bar = Bar{place.x + lean, 0, 0};
+        bar->right = place.x + place.width + lean * 0.6;
+        bar->rise = std::max(bar->rise, place.size * (tall ? kBarTall : kBarShort));
+    }
+    return bar;
+}
+
 double width_of(const MathText& text, double size) {
     double width = 0;
     for (const PlacedRun& run : place_runs(text, size))
@@ -239,15 +258,21 @@ std::string to_unicode(const MathText& text) {
 std::string to_tex(const MathText& text) {
     std::string out;
     Script before = Script::Base;
+    bool barred = false;
+    const auto bar = [&](bool wanted) {
+        if (wanted != barred) out += wanted ? "\\overline{" : "}";
+        barred = wanted;
+    };
     for (const Run& run : text.runs) {
+        if (!run.overbar) bar(false);
         if (run.script != before && before != Script::Base) out += '}';
         if (run.script != before && run.script != Script::Base)
             out += run.script == Script::Below ? "_{" : "^{";
         before = run.script;
-        if (run.overbar) out += "\\overline{";
+        if (run.overbar) bar(true);
         append_tex(out, run);
-        if (run.overbar) out += '}';
     }
+    bar(false);
     return before == Script::Base ? out : out + '}';
 }
 

@@ -3,6 +3,7 @@
 // default font and its free replacements share, so that a layout does not depend on the machine.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,15 @@ struct PlacedRun {
 };
 /// Places the runs of a label set at `size` points.
 [[nodiscard]] std::vector<PlacedRun> place_runs(const MathText& text, double size);
+/// The bar over a label, from its start and baseline: close over letters without ascenders, as in
+/// print.
+struct Bar {
+    double left = 0;
+    double right = 0;
+    double rise = 0;
+};
+inline constexpr double kBarWidth = 0.9;
+[[nodiscard]] std::optional<Bar> bar_over(const MathText& text, double size);
 /// Width in points at `size` points.
 [[nodiscard]] double width_of(const MathText& text, double size);
 /// Width of plain text of one face in thousandths of its size, of the letters that an SVG carries.

@@ -57,7 +57,7 @@ void set_extents(const StageList& list, Stage& stage, const DrawOptions& options
     switch (stage.kind) {
     case StageKind::Data: stage.left = stage.right = half; break;
     case StageKind::Load:
-    case StageKind::Save: stage.left = stage.right = std::max(half + 1, 11.0); break;
+    case StageKind::Save: stage.left = stage.right = std::max(half + 1, kLeastCrossing / 2); break;
     case StageKind::Enter:
         stage.left = 4;
         stage.right = cup_depth(stage) > 0 ? cup_depth(stage) + 4 : 0;

@@ -39,6 +39,9 @@ enum class Font { Embed, None };
 [[nodiscard]] std::string svg_variables(Theme theme);
 /// The drawing in box-drawing characters; draw it for Medium::Terminal.
 [[nodiscard]] std::string render_text(const Canvas& canvas, bool color = false);
+/// The column of a terminal that a place is in, and that in which a text begins.
+[[nodiscard]] int column_at(double x);
+[[nodiscard]] int first_column(const Text& text);
 /// A `tikzpicture` in a document of its own.
 [[nodiscard]] std::string render_tikz(const Canvas& canvas);
 

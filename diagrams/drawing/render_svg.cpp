@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "diagrams/drawing/font/letters.h"
@@ -18,8 +19,6 @@ namespace {
 
 constexpr double kPixelsInPoint = 96.0 / 72;
 constexpr double kWireWidth = 1.2;  // what lines of a page have where they do not say
-constexpr double kBarTall = 0.86;   // height of an overbar over the baseline, in sizes
-constexpr double kBarShort = 0.66;
 
 std::string escaped(std::string_view text) {
     std::string out;
@@ -93,7 +92,7 @@ public:
     }
     void write(const Element& element) {
         const Box2& box = element.bounds;
-        const std::string id = is_part_ ? "" : attribute("id", element.id);
+        const std::string id = is_part_ ? "" : attribute("id", unique(element.id));
         out_ += fmt::format(
             "<g{} class=\"handle {}\"{}><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" "
             "height=\"{}\"/></g>\n",
@@ -136,18 +135,19 @@ private:
     void write(const Text& label, const std::string& data) {
         const double start = bounds_of(label).left;
         const std::vector<PlacedRun> places = place_runs(label.text, label.size);
-        std::string bars;
         out_ += fmt::format("<text class=\"{}\"{}{}>", fill_class(label.color), filled(label.color),
                             data);
         for (std::size_t i = 0; i < places.size(); ++i)
-            bars += run(label.text.runs[i], places[i], {start, label.at.y}, label.color);
-        out_ += "</text>\n" + bars;
+            write(label.text.runs[i], places[i], {start, label.at.y});
+        out_ += "</text>\n";
+        if (const std::optional<Bar> bar = bar_over(label.text, label.size))
+            write(*bar, {start, label.at.y}, label.color);
     }
 
-    /// Writes a run and returns its overbar. Readers drop spaces at the ends, so it begins after.
-    std::string run(const Run& run, const PlacedRun& place, Point start, Color color) {
+    /// Readers drop spaces at the ends of a run, so it begins after.
+    void write(const Run& run, const PlacedRun& place, Point start) {
         const std::size_t lead = run.text.find_first_not_of(' ');
-        if (lead == std::string::npos) return "";
+        if (lead == std::string::npos) return;
         const std::string_view all = run.text;
         const std::string_view kept = all.substr(lead, all.find_last_not_of(' ') - lead + 1);
         const auto width = [&](std::string_view text) {
@@ -160,9 +160,12 @@ private:
                             face(run.face), length(x), length(y), number(place.size));
         if (columns_in(kept) > 1) out_ += fmt::format(" textLength=\"{}\"", length(width(kept)));
         out_ += ">" + escaped(kept) + "</tspan>";
-        return run.overbar ? overbar(run, place, x, y, color) : "";
     }
 
+    std::string unique(const std::string& id) {
+        const int count = ++ids_[id];
+        return count == 1 ? id : id + "-" + std::to_string(count);
+    }
     [[nodiscard]] std::string length(double value) const { return number(value, digits_); }
     [[nodiscard]] std::string point(const Point& p) const {
         return length(p.x) + "," + length(p.y);
@@ -203,16 +206,13 @@ private:
         if (fill && !ink_name(*fill).empty()) text += " " + fill_class(*fill);
         return text;
     }
-    /// Clear of the letters under it.
-    std::string overbar(const Run& run, const PlacedRun& place, double x, double y, Color color) {
-        const bool tall = run.text.find_first_not_of("acegmnopqrsuvwxyz") != std::string::npos;
-        const double bar = y - place.size * (tall ? kBarTall : kBarShort);
-        const double lean = place.size * (tall ? 0.10 : 0.04);  // italics lean to the right
-        const Stroke stroke{color, 0.9, Dash::Solid};
-        return fmt::format("<path class=\"{}\"{}{} d=\"M{}L{}\"/>\n",
-                           classes("overbar", stroke, std::nullopt), filled(std::nullopt),
-                           pen(stroke), point({x + lean, bar}),
-                           point({x + place.width + lean * 0.6, bar}));
+    void write(const Bar& bar, Point start, Color color) {
+        const Stroke stroke{color, kBarWidth, Dash::Solid};
+        const double y = start.y - bar.rise;
+        out_ +=
+            fmt::format("<path class=\"{}\"{}{} d=\"M{}L{}\"/>\n",
+                        classes("overbar", stroke, std::nullopt), filled(std::nullopt), pen(stroke),
+                        point({start.x + bar.left, y}), point({start.x + bar.right, y}));
     }
 
     Theme theme_ = Theme::Paper;
@@ -223,6 +223,7 @@ private:
     std::set<Color> strokes_;
     std::set<Color> fills_;
     std::set<Face> faces_;
+    std::map<std::string, int> ids_;  ///< how many handles have each
 };
 
 std::string SvgWriter::style() const {

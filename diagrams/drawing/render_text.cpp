@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <set>
 
 #include "diagrams/drawing/layout.h"
 #include "diagrams/drawing/render.h"
+#include "diagrams/drawing/turns.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::drawing {
@@ -36,9 +39,6 @@ public:
           rows_(static_cast<int>(std::ceil(height / kCellHeight)) + 2),
           cells_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_)) {}
 
-    [[nodiscard]] static int column(double x) {
-        return static_cast<int>(std::lround(x / kTerminalCell));
-    }
     [[nodiscard]] static int row(double y) {
         return static_cast<int>(std::lround(y / kCellHeight));
     }
@@ -130,6 +130,38 @@ std::string Grid::text(bool color) const {
     return out;
 }
 
+/// The cells that a wire goes between.
+struct Ends {
+    int x0 = 0;
+    int y0 = 0;
+    int x1 = 0;
+    int y1 = 0;
+    [[nodiscard]] bool turns() const { return y0 != y1; }
+    [[nodiscard]] int middle() const { return (x0 + x1) / 2; }
+};
+
+Ends ends_of(const Line& line) {
+    const Point& from = line.points.front();
+    const Point& to = line.points.back();
+    return {column_at(from.x), Grid::row(from.y), column_at(to.x), Grid::row(to.y)};
+}
+
+/// From an operation on: the wires that turn between the same columns as it does.
+std::vector<const Line*> turning_with(const Canvas& canvas, std::size_t first) {
+    std::vector<const Line*> wires;
+    std::optional<Ends> channel;
+    for (std::size_t i = first; i < canvas.operations.size(); ++i) {
+        const Line* line = std::get_if<Line>(&canvas.operations[i].shape);
+        if (line == nullptr || line->part != Part::Wire) break;
+        const Ends ends = ends_of(*line);
+        if (!ends.turns()) continue;
+        if (!channel) channel = ends;
+        if (ends.x0 != channel->x0 || ends.x1 != channel->x1) break;
+        wires.push_back(line);
+    }
+    return wires;
+}
+
 class Plotter {
 public:
     explicit Plotter(const Canvas& canvas) : grid_(canvas.width, canvas.height) {}
@@ -150,8 +182,8 @@ public:
     void plot(const Polygon& polygon) {
         const Box2 box = bounds_of({polygon, {}});
         if (polygon.points.size() == 3) {
-            grid_.clear(Grid::column(box.left), Grid::row((box.top + box.bottom) / 2),
-                        Grid::column(box.right) - 1, Grid::row((box.top + box.bottom) / 2));
+            grid_.clear(column_at(box.left), Grid::row((box.top + box.bottom) / 2),
+                        column_at(box.right) - 1, Grid::row((box.top + box.bottom) / 2));
             return triangle(box, polygon.stroke.color);
         }
         if (polygon.part == Part::Tint) return;
@@ -159,8 +191,8 @@ public:
             if (box.bottom - box.top > 2 * kCellHeight) region(box);  // titles stay bare
             return;
         }
-        const int left = Grid::column(box.left);
-        const int right = Grid::column(box.right);
+        const int left = column_at(box.left);
+        const int right = column_at(box.right);
         const int top = Grid::row(box.top);
         const int bottom = std::max(Grid::row(box.bottom), top + 2);
         grid_.clear(left, top, right, bottom);
@@ -171,15 +203,12 @@ public:
         grid_.vertical(right, top, bottom, ink, true);
     }
     void plot(const Dot& dot) {
-        grid_.sign(Grid::column(dot.center.x), Grid::row(dot.center.y), dot.fill ? "●" : "○", 3,
+        grid_.sign(column_at(dot.center.x), Grid::row(dot.center.y), dot.fill ? "●" : "○", 3,
                    dot.stroke.color);
     }
     void plot(const Text& label) {
         const std::string text = to_unicode(label.text);
-        const int width = static_cast<int>(columns_in(text));
-        int x = Grid::column(label.at.x);
-        if (label.anchor == Anchor::Middle) x -= width / 2;
-        if (label.anchor == Anchor::Right) x -= width;
+        int x = first_column(label);
         // A baseline a little over a wire belongs to the row above it.
         const int y = static_cast<int>(std::floor((label.at.y - 2) / kCellHeight));
         std::string_view rest = text;
@@ -196,47 +225,62 @@ public:
             grid_.sign(x++, y, sign, 4, label.color);
         }
     }
+    /// Wires that turn between the same columns.
+    void plot_turning(const std::vector<const Line*>& wires) {
+        std::vector<Turn> turns;
+        std::vector<std::size_t> order;
+        for (const Line* line : wires) {
+            order.push_back(turns.size());
+            turns.push_back({ends_of(*line).y0, ends_of(*line).y1});
+        }
+        const std::vector<TurnPlace> places = places_of(turns);
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return places[a].left < places[b].left;
+        });
+        std::vector<int> columns(wires.size(), 0);
+        for (const std::size_t i : order) {
+            const Ends ends = ends_of(*wires[i]);
+            int first = ends.x0 + 1 + places[i].left;
+            for (const std::size_t before : places[i].after)
+                first = std::max(first, columns[before] + 1);
+            std::optional<int> column = free_column(ends, first, ends.x1 - 1 - places[i].right);
+            if (!column) column = free_column(ends, ends.x0 + 1, ends.x1 - 1);
+            columns[i] = column.value_or(ends.middle());
+            plot_turning(*wires[i], columns[i]);
+        }
+    }
     [[nodiscard]] std::string text(bool color) const { return grid_.text(color); }
 
 private:
     void wire(const Line& line) {
-        const Point& from = line.points.front();
-        const Point& to = line.points.back();
-        const int y0 = Grid::row(from.y);
-        const int y1 = Grid::row(to.y);
-        const int x0 = Grid::column(from.x);
-        const int x1 = Grid::column(to.x);
-        const int turn = y0 == y1 ? x1 : free_column(x0, x1, y0, y1);
+        const Ends ends = ends_of(line);
+        if (!ends.turns()) return grid_.horizontal(ends.y0, ends.x0, ends.x1, line.stroke.color);
+        plot_turning({&line});
+    }
+    void plot_turning(const Line& line, int turn) {
+        const auto [x0, y0, x1, y1] = ends_of(line);
         grid_.horizontal(y0, x0, turn, line.stroke.color);
         grid_.vertical(turn, y0, y1, line.stroke.color);
         grid_.horizontal(y1, turn, x1, line.stroke.color);
     }
-    /// Where a wire may go up or down without touching one that does, and without lying on one that
-    /// is level where that can be had: nearest to the middle.
-    int free_column(int x0, int x1, int y0, int y1) {
-        const auto upright = [&](int x) {
-            bool free = true;
-            for (int y = std::min(y0, y1); y <= std::max(y0, y1); ++y)
-                free = free && (grid_.at(x, y).ways & (kUp | kDown)) == 0;
-            return free;
+    /// The column nearest to the middle, of those from `first` to `last`, in which a wire touches
+    /// none that goes up or down.
+    std::optional<int> free_column(const Ends& ends, int first, int last) {
+        const auto is_free = [&](int x) {
+            for (int y = std::min(ends.y0, ends.y1); y <= std::max(ends.y0, ends.y1); ++y)
+                if ((grid_.at(x, y).ways & (kUp | kDown)) != 0) return false;
+            return true;
         };
-        const auto level = [&](int x) {
-            bool free = true;
-            for (int at = x0 + 1; at < x1; ++at)
-                free = free && grid_.at(at, at < x ? y0 : y1).ways == 0;
-            return free;
-        };
-        const int middle = (x0 + x1) / 2;
-        for (const bool clear : {true, false})
-            for (int off = 0; off <= (x1 - x0) / 2; ++off)
-                for (const int x : {middle - off, middle + off})
-                    if (x > x0 && x < x1 && upright(x) && (!clear || level(x))) return x;
-        return middle;
+        const int middle = ends.middle();
+        for (int off = 0; off <= ends.x1 - ends.x0; ++off)
+            for (const int x : {middle - off, middle + off})
+                if (x >= first && x <= last && is_free(x)) return x;
+        return std::nullopt;
     }
     void cup(const Line& line) {
         const Box2 box = bounds_of({line, {}});
-        const int left = Grid::column(box.left);
-        const int right = std::max(Grid::column(box.right), left + 1);
+        const int left = column_at(box.left);
+        const int right = std::max(column_at(box.right), left + 1);
         const int top = Grid::row(box.top);
         const int bottom = Grid::row(box.bottom);
         grid_.horizontal(top, left, right, line.stroke.color);
@@ -245,18 +289,18 @@ private:
     }
     void rule(const Line& line) {
         const int y = Grid::row(line.points[0].y);
-        const int end = Grid::column(line.points[1].x);
+        const int end = column_at(line.points[1].x);
         if (line.points[0].x == line.points[1].x)
             return grid_.vertical(end, y, Grid::row(line.points[1].y), line.stroke.color);
-        for (int x = Grid::column(line.points[0].x); x <= end; ++x)
+        for (int x = column_at(line.points[0].x); x <= end; ++x)
             grid_.sign(x, y, "━", 1, line.stroke.color);
     }
     void dashed(const Line& line) {
         for (std::size_t i = 0; i + 1 < line.points.size(); ++i) {
             const Point& from = line.points[i];
             const Point& to = line.points[i + 1];
-            const int x0 = Grid::column(from.x);
-            const int x1 = Grid::column(to.x);
+            const int x0 = column_at(from.x);
+            const int x1 = column_at(to.x);
             for (int x = x0; x <= x1; ++x) {
                 const double along = x1 > x0 ? static_cast<double>(x - x0) / (x1 - x0) : 0;
                 const double y = from.y + (to.y - from.y) * along;
@@ -266,8 +310,8 @@ private:
         }
     }
     void region(const Box2& box) {
-        const int left = Grid::column(box.left);
-        const int right = Grid::column(box.right);
+        const int left = column_at(box.left);
+        const int right = column_at(box.right);
         const int top = static_cast<int>(std::floor(box.top / kCellHeight));
         const int bottom = static_cast<int>(std::ceil(box.bottom / kCellHeight));
         for (int x = left; x <= right; ++x) {
@@ -281,8 +325,8 @@ private:
     }
     void triangle(const Box2& box, Color ink) {
         const int y = Grid::row((box.top + box.bottom) / 2);
-        const int x = (Grid::column(box.left) + Grid::column(box.right)) / 2;
-        grid_.horizontal(y, Grid::column(box.left) - 1, Grid::column(box.right) + 1, ink);
+        const int x = (column_at(box.left) + column_at(box.right)) / 2;
+        grid_.horizontal(y, column_at(box.left) - 1, column_at(box.right) + 1, ink);
         grid_.sign(x, y, "◁", 3, ink);
     }
 
@@ -291,10 +335,34 @@ private:
 
 }  // namespace
 
+int column_at(double x) {
+    return static_cast<int>(std::lround(x / kTerminalCell));
+}
+
+int first_column(const Text& text) {
+    const int width = static_cast<int>(columns_in(to_unicode(text.text)));
+    switch (text.anchor) {
+    case Anchor::Left: return column_at(text.at.x);
+    case Anchor::Middle: return column_at(text.at.x) - width / 2;
+    case Anchor::Right: return column_at(text.at.x) - width;
+    }
+    return 0;
+}
+
 std::string render_text(const Canvas& canvas, bool color) {
     Plotter plotter(canvas);
-    for (const Operation& operation : canvas.operations)
-        std::visit([&](const auto& shape) { plotter.plot(shape); }, operation.shape);
+    std::set<const Line*> turned;
+    for (std::size_t i = 0; i < canvas.operations.size(); ++i) {
+        const Shape& shape = canvas.operations[i].shape;
+        const Line* line = std::get_if<Line>(&shape);
+        if (line == nullptr || line->part != Part::Wire || !ends_of(*line).turns()) {
+            std::visit([&](const auto& known) { plotter.plot(known); }, shape);
+        } else if (!turned.contains(line)) {
+            const std::vector<const Line*> wires = turning_with(canvas, i);
+            plotter.plot_turning(wires);
+            turned.insert(wires.begin(), wires.end());
+        }
+    }
     return plotter.text(color);
 }
 

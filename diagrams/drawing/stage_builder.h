@@ -1,6 +1,7 @@
 // Walks the regions in order, keeps the list of live arrays and writes a stage for each event.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -53,19 +54,16 @@ struct BoxWires {
 
 /// What stages are built of, whatever their order.
 struct Scene {
-    const Diagram& diagram;
-    const Relabelling& relabelling;
+    const Contents& contents;
     const DrawOptions& options;
     std::optional<std::size_t> kernel;  ///< the only one drawn
     Labels labels;
     std::vector<Unit> units{};  ///< of the kernels that are drawn
     std::vector<AxisId> common{};
-    std::vector<std::vector<ArrayId>> loads{};  ///< of each region
-    std::vector<std::vector<ArrayId>> saves{};
     std::size_t first_column = 0;  ///< of the table, where the first of the kernels begins
 };
-[[nodiscard]] Scene scene_of(const Diagram& diagram, const Relabelling& relabelling,
-                             const DrawOptions& options, std::optional<std::size_t> kernel);
+[[nodiscard]] Scene scene_of(const Contents& contents, const DrawOptions& options,
+                             std::optional<std::size_t> kernel);
 
 /// `Wires` has the order of the tracks and what they come from, and no labels.
 enum class Detail { Wires, All };
@@ -73,7 +71,8 @@ enum class Detail { Wires, All };
 class StageBuilder {
 public:
     StageBuilder(const Scene& scene, const StageOrder& order, Detail detail);
-    [[nodiscard]] StageList build();
+    /// All stages, or those up to the first unit after which they are not worth going on with.
+    [[nodiscard]] StageList build(const std::function<bool(const StageList&)>& is_worth = {});
 
 private:
     enum class Labelling { None, Changed };
@@ -82,7 +81,8 @@ private:
     void bring_in_common();
     void enter_at(std::size_t place, std::vector<ArrayId> arrays);
     void choose_early_inputs();
-    void build_region(std::size_t region);
+    /// Whether it was worth building to the end.
+    bool build_region(std::size_t region, const std::function<bool(const StageList&)>& is_worth);
     void bring_in_loads(std::size_t region);
     void load(std::size_t region, Level level, Level outer);
     void save(std::size_t region, Level level, Level outer);

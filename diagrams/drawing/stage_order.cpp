@@ -1,7 +1,8 @@
 // The order of wires from top to bottom. Arrays enter as they are declared, and results stand near
 // what they come from; where that makes wires cross, one array or one result is moved as long as
-// fewer cross. Of orders with as many crossings the declared one stays, so that pictures change
-// little with their diagrams, unless wires plunge in it through more others than elsewhere.
+// fewer cross. An order is laid no further than to where more wires cross than in the best. Of
+// orders with as many crossings the declared one stays, so that pictures change little with their
+// diagrams, unless wires plunge in it through more others than elsewhere.
 
 #include <algorithm>
 #include <map>
@@ -13,9 +14,10 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr std::size_t kMostTried = 300;  // the wires are laid anew for each
-constexpr std::size_t kFurther = 2;      // what a wire costs more for every further one it crosses
-constexpr std::size_t kMostAtOnce = 2;   // that a wire crosses without plunging
+constexpr std::size_t kMostTried = 300;     // the wires are laid anew for each
+constexpr std::size_t kMostLaid = 1000000;  // which takes less than a second
+constexpr std::size_t kFurther = 2;     // what a wire costs more for every further one it crosses
+constexpr std::size_t kMostAtOnce = 2;  // that a wire crosses without plunging
 
 /// Wires from a stage to the next, by their places in the stacks.
 std::vector<std::pair<std::size_t, std::size_t>> links_between(const Stage& from, const Stage& to) {
@@ -58,21 +60,35 @@ void add_cups(Cost& cost, const Stage& stage) {
             cost.crossings += stage.tracks[i].dead ? 0 : 2;
 }
 
-Cost cost_of_order(const StageList& list) {
-    Cost cost;
-    for (std::size_t s = 0; s < list.stages.size(); ++s) {
-        add_cups(cost, list.stages[s]);
-        if (s + 1 < list.stages.size()) add_links(cost, list.stages[s], list.stages[s + 1]);
+/// What an order costs, of the stages that there are so far.
+class Meter {
+public:
+    [[nodiscard]] const Cost& read(const StageList& list) {
+        for (; read_ < list.stages.size(); ++read_) {
+            if (read_ > 0) add_links(cost_, list.stages[read_ - 1], list.stages[read_]);
+            add_cups(cost_, list.stages[read_]);
+        }
+        return cost_;
     }
-    return cost;
+
+private:
+    Cost cost_;
+    std::size_t read_ = 0;
+};
+
+std::vector<ArrayId> moved(std::vector<ArrayId> arrays, std::size_t from, std::size_t to) {
+    const ArrayId array = arrays[from];
+    arrays.erase(arrays.begin() + static_cast<std::ptrdiff_t>(from));
+    arrays.insert(arrays.begin() + static_cast<std::ptrdiff_t>(to), array);
+    return arrays;
 }
 
 /// Tries one change after another and keeps what crosses less.
 class Search {
 public:
     explicit Search(const Scene& scene) : scene_(scene) {
-        best_ = build({});
-        cost_ = cost_of_order(best_);
+        best_ = StageBuilder(scene_, order_, Detail::Wires).build();
+        cost_ = Meter().read(best_);
     }
     [[nodiscard]] StageOrder run() && {
         repeat([&] {
@@ -84,8 +100,8 @@ public:
     }
 
 private:
-    [[nodiscard]] StageList build(const StageOrder& order) const {
-        return StageBuilder(scene_, order, Detail::Wires).build();
+    [[nodiscard]] bool is_over() const {
+        return cost_ == Cost{} || tried_.size() >= kMostTried || laid_ >= kMostLaid;
     }
     /// As long as there is something better.
     template <class Pass>
@@ -93,7 +109,7 @@ private:
         for (bool better = true; better;) {
             const Cost before = cost_;
             pass();
-            better = cost_ < before && tried_.size() < kMostTried;
+            better = cost_ < before && !is_over();
         }
     }
     static bool is_less(const Cost& cost, const Cost& than) { return cost < than; }
@@ -101,26 +117,27 @@ private:
         return cost.plunges < than.plunges && cost.crossings <= than.crossings;
     }
     void attempt(StageOrder order, bool (*is_better)(const Cost&, const Cost&) = is_less) {
-        if (cost_ == Cost{} || tried_.size() >= kMostTried || !tried_.insert(order).second) return;
-        StageList list = build(order);
-        const Cost cost = cost_of_order(list);
-        if (!is_better(cost, cost_)) return;
-        cost_ = cost;
+        if (is_over() || !tried_.insert(order).second) return;
+        Meter meter;
+        StageList list =
+            StageBuilder(scene_, order, Detail::Wires).build([&](const StageList& part) {
+                return meter.read(part).crossings <= cost_.crossings;
+            });
+        for (const Stage& stage : list.stages) laid_ += stage.tracks.size();
+        if (!is_better(meter.read(list), cost_)) return;
+        cost_ = meter.read(list);
         best_ = std::move(list);
         order_ = std::move(order);
     }
+    /// Where results stay, and where they follow.
     void move_arrays() {
-        const std::size_t count = best_.entered.size();
-        for (std::size_t from = 0; from < count; ++from)
-            for (std::size_t to = 0; to < count; ++to) {
-                StageOrder order = order_;
-                order.entering = best_.entered;
-                const ArrayId moved = order.entering[from];
-                order.entering.erase(order.entering.begin() + static_cast<std::ptrdiff_t>(from));
-                order.entering.insert(order.entering.begin() + static_cast<std::ptrdiff_t>(to),
-                                      moved);
-                if (order.entering != best_.entered) attempt(std::move(order));
-            }
+        const std::vector<ArrayId> entered = best_.entered;
+        for (const bool follow : {false, true})
+            for (std::size_t from = 0; from < entered.size(); ++from)
+                for (std::size_t to = 0; to < entered.size() && !is_over(); ++to)
+                    if (from != to)
+                        attempt(
+                            {moved(entered, from, to), follow ? StageOrder::Gaps{} : order_.gaps});
     }
     void move_results() {
         for (std::size_t unit = 0; unit < best_.gaps.size(); ++unit)
@@ -147,13 +164,14 @@ private:
     StageOrder order_;
     Cost cost_;
     std::set<StageOrder> tried_;
+    std::size_t laid_ = 0;  ///< tracks, of all that was tried
 };
 
 }  // namespace
 
-StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                       const DrawOptions& options, std::optional<std::size_t> kernel) {
-    const Scene scene = scene_of(diagram, relabelling, options, kernel);
+StageList build_stages(const Contents& contents, const DrawOptions& options,
+                       std::optional<std::size_t> kernel) {
+    const Scene scene = scene_of(contents, options, kernel);
     return StageBuilder(scene, Search(scene).run(), Detail::All).build();
 }
 

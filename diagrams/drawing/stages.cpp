@@ -16,24 +16,20 @@ constexpr std::size_t kEarly = 2;
 
 }  // namespace
 
-Scene scene_of(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
+Scene scene_of(const Contents& contents, const DrawOptions& options,
                std::optional<std::size_t> kernel) {
-    Scene scene{diagram, relabelling, options, kernel, {diagram, relabelling, options}};
-    for (Unit& unit : units_of(diagram, relabelling))
-        if (!kernel || unit.region == *kernel) scene.units.push_back(std::move(unit));
-    scene.common = common_axes(diagram, scene.units);
-    for (const Region& region : relabelling.regions) {
-        scene.loads.push_back(loads_of(diagram, region));
-        scene.saves.push_back(saves_of(diagram, region));
-    }
-    for (const Column& column : columns_of(diagram, relabelling))
+    Scene scene{contents, options, kernel, {contents.diagram, contents.relabelling, options}};
+    for (const Unit& unit : contents.units)
+        if (!kernel || unit.region == *kernel) scene.units.push_back(unit);
+    scene.common = common_axes(contents.diagram, scene.units);
+    for (const Column& column : contents.columns)
         scene.first_column += kernel && column.region < *kernel ? 1 : 0;
     return scene;
 }
 
 StageBuilder::StageBuilder(const Scene& scene, const StageOrder& order, Detail detail)
     : scene_(scene),
-      diagram_(scene.diagram),
+      diagram_(scene.contents.diagram),
       options_(scene.options),
       order_(order),
       labelled_(detail == Detail::All),
@@ -66,14 +62,14 @@ bool StageBuilder::needed_inside(ArrayId array, std::size_t after_unit) const {
         for (const UnitInput& input : list_.units[u].inputs)
             if (input.array == array) return true;
     }
-    return contains(scene_.saves[region_], array);
+    return contains(scene_.contents.saves[region_], array);
 }
 
 bool StageBuilder::needed_outside(ArrayId array, std::size_t after_region) const {
-    if (scene_.kernel) return contains(scene_.saves[*scene_.kernel], array);
+    if (scene_.kernel) return contains(scene_.contents.saves[*scene_.kernel], array);
     if (diagram_[array].role == ArrayRole::Output) return true;
-    for (std::size_t r = after_region + 1; r < scene_.loads.size(); ++r)
-        if (contains(scene_.loads[r], array)) return true;
+    for (std::size_t r = after_region + 1; r < scene_.contents.loads.size(); ++r)
+        if (contains(scene_.contents.loads[r], array)) return true;
     return false;
 }
 
@@ -105,8 +101,8 @@ void StageBuilder::enter_at(std::size_t place, std::vector<ArrayId> arrays) {
 void StageBuilder::choose_early_inputs() {
     std::set<ArrayId> early;
     const bool all = list_.units.size() <= kShort;
-    for (std::size_t r = 0; r < scene_.loads.size() && (all || r < kEarly); ++r)
-        early.insert(scene_.loads[r].begin(), scene_.loads[r].end());
+    for (std::size_t r = 0; r < scene_.contents.loads.size() && (all || r < kEarly); ++r)
+        early.insert(scene_.contents.loads[r].begin(), scene_.contents.loads[r].end());
     std::vector<ArrayId> inputs;
     for (std::uint32_t i = 0; i < diagram_.arrays.size(); ++i)
         if (diagram_.arrays[i].role == ArrayRole::Input && early.count(ArrayId{i}) != 0)
@@ -116,7 +112,7 @@ void StageBuilder::choose_early_inputs() {
 
 void StageBuilder::bring_in_loads(std::size_t region) {
     std::size_t after = live_.size();
-    const std::vector<ArrayId>& loads = scene_.loads[region];
+    const std::vector<ArrayId>& loads = scene_.contents.loads[region];
     for (ArrayId array : loads)
         if (const std::size_t at = find_live(array, false); at < live_.size()) after = at + 1;
     std::vector<ArrayId> entering;
@@ -129,7 +125,7 @@ void StageBuilder::bring_in_loads(std::size_t region) {
 }
 
 AxisId StageBuilder::read_along(const Slot& slot, const Slot::Wire& wire) const {
-    if (slot.common || !contains(scene_.loads[region_], slot.array)) return *wire.axis;
+    if (slot.common || !contains(scene_.contents.loads[region_], slot.array)) return *wire.axis;
     std::optional<AxisId> only;
     for (const Unit& unit : list_.units) {
         if (unit.region != region_) continue;
@@ -232,7 +228,7 @@ Stage& StageBuilder::data_stage(StageKind kind, Labelling labelling) {
 }
 
 void StageBuilder::load(std::size_t region, Level level, Level outer) {
-    const std::vector<ArrayId>& loads = scene_.loads[region];
+    const std::vector<ArrayId>& loads = scene_.contents.loads[region];
     const Place place{level, false};
     const bool first = outer == Level::Device;
     std::map<int, Place> before;
@@ -286,7 +282,7 @@ void StageBuilder::load(std::size_t region, Level level, Level outer) {
 }
 
 void StageBuilder::save(std::size_t region, Level level, Level outer) {
-    const std::vector<ArrayId>& saves = scene_.saves[region];
+    const std::vector<ArrayId>& saves = scene_.contents.saves[region];
     const Place place{outer, false};
     live_.erase(std::remove_if(live_.begin(), live_.end(),
                                [&](const Slot& slot) {
@@ -347,7 +343,8 @@ void StageBuilder::name_outputs() {
     }
 }
 
-void StageBuilder::build_region(std::size_t region) {
+bool StageBuilder::build_region(std::size_t region,
+                                const std::function<bool(const StageList&)>& is_worth) {
     region_ = region;
     titled_labels_ = scene_.labels.relabels(region);
     bring_in_loads(region);
@@ -357,14 +354,17 @@ void StageBuilder::build_region(std::size_t region) {
     if (list_.stages.empty() || fresh || list_.stages.back().kind != StageKind::Data ||
         titled_labels_)
         data_stage(StageKind::Data, titled_labels_ ? Labelling::Changed : Labelling::None);
-    const std::vector<Level> levels = levels_of(scene_.relabelling.regions[region]);
+    const std::vector<Level> levels = levels_of(scene_.contents.relabelling.regions[region]);
     Level outer = Level::Device;
     for (Level level : levels) {
         load(region, level, outer);
         outer = level;
     }
-    for (std::size_t u = 0; u < list_.units.size(); ++u)
-        if (list_.units[u].region == region) run_unit(u);
+    for (std::size_t u = 0; u < list_.units.size(); ++u) {
+        if (list_.units[u].region != region) continue;
+        run_unit(u);
+        if (is_worth && !is_worth(list_)) return false;
+    }
     for (std::size_t i = levels.size(); i-- > 0;) {
         save(region, levels[i], i == 0 ? Level::Device : levels[i - 1]);
         if (i > 0) data_stage(StageKind::Data, Labelling::None);
@@ -375,16 +375,17 @@ void StageBuilder::build_region(std::size_t region) {
                                }),
                 live_.end());
     data_stage(StageKind::Data, titled_labels_ ? Labelling::Changed : Labelling::None);
+    return true;
 }
 
-StageList StageBuilder::build() {
+StageList StageBuilder::build(const std::function<bool(const StageList&)>& is_worth) {
     bring_in_common();
-    if (scene_.kernel) {
-        build_region(*scene_.kernel);
-    } else {
-        choose_early_inputs();
-        for (std::size_t r = 0; r < scene_.relabelling.regions.size(); ++r) build_region(r);
-    }
+    if (!scene_.kernel) choose_early_inputs();
+    const std::size_t regions = scene_.contents.relabelling.regions.size();
+    const std::size_t first = scene_.kernel.value_or(0);
+    const std::size_t end = scene_.kernel ? first + 1 : regions;
+    for (std::size_t r = first; r < end; ++r)
+        if (!build_region(r, is_worth)) return std::move(list_);
     if (list_.stages.empty()) data_stage(StageKind::Data, Labelling::Changed);
     if (labelled_) name_outputs();
     return std::move(list_);

@@ -117,18 +117,19 @@ struct StageList {
 /// What may be chosen of the order from top to bottom; what is not chosen is as it is declared, and
 /// near where it comes from.
 struct StageOrder {
+    using Gaps = std::map<std::size_t, std::size_t>;
     std::vector<ArrayId> entering;
-    std::map<std::size_t, std::size_t> gaps;  ///< of units
+    Gaps gaps;  ///< of units
     auto operator<=>(const StageOrder&) const = default;
 };
 
 /// All stages of a diagram, or those of one kernel with only the arrays that it loads and saves,
 /// without places yet, in an order in which few wires cross.
-[[nodiscard]] StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                                     const DrawOptions& options,
+[[nodiscard]] StageList build_stages(const Contents& contents, const DrawOptions& options,
                                      std::optional<std::size_t> kernel = std::nullopt);
 
 inline constexpr double kDeepestCup = 26;
+inline constexpr double kLeastCrossing = 22;  ///< width of a load or a save
 
 /// Gives every block and track its height on the page.
 void place_vertically(StageList& list);

@@ -163,20 +163,37 @@ std::vector<AxisId> common_axes(const Diagram& diagram, const std::vector<Unit>&
     return common;
 }
 
-std::vector<Column> columns_of(const Diagram& diagram, const Relabelling& relabelling) {
+namespace {
+
+std::vector<Column> columns_of(const Relabelling& relabelling, const std::vector<Unit>& units) {
     std::vector<Column> columns;
-    const Shown shown = with_factors_apart(diagram, relabelling);
-    const std::vector<Unit> units = units_of(shown.diagram, shown.relabelling);
+    auto unit = units.begin();
     for (std::size_t r = 0; r < relabelling.regions.size(); ++r) {
         const std::vector<Level> levels = levels_of(relabelling.regions[r]);
         for (Level level : levels) columns.push_back({ColumnKind::Load, r, level, {}});
-        for (const Unit& unit : units)
-            if (unit.region == r)
-                columns.push_back({ColumnKind::Boxes, r, levels.back(), unit.statements});
+        for (; unit != units.end() && unit->region == r; ++unit)
+            columns.push_back({ColumnKind::Boxes, r, levels.back(), unit->statements});
         for (std::size_t k = levels.size(); k-- > 0;)
             columns.push_back({ColumnKind::Save, r, levels[k], {}});
     }
     return columns;
+}
+
+}  // namespace
+
+std::vector<Column> columns_of(const Diagram& diagram, const Relabelling& relabelling) {
+    const Shown shown = with_factors_apart(diagram, relabelling);
+    return columns_of(relabelling, units_of(shown.diagram, shown.relabelling));
+}
+
+Contents contents_of(const Diagram& diagram, const Relabelling& relabelling) {
+    Contents contents{diagram, relabelling, units_of(diagram, relabelling), {}, {}, {}};
+    contents.columns = columns_of(relabelling, contents.units);
+    for (const Region& region : relabelling.regions) {
+        contents.loads.push_back(loads_of(diagram, region));
+        contents.saves.push_back(saves_of(diagram, region));
+    }
+    return contents;
 }
 
 }  // namespace napkin::drawing

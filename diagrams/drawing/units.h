@@ -43,6 +43,18 @@ struct Unit {
 /// The units of all regions in the order in which they run.
 [[nodiscard]] std::vector<Unit> units_of(const Diagram& diagram, const Relabelling& relabelling);
 
+/// What the pictures of a diagram are made of, found once for all of them.
+struct Contents {
+    const Diagram& diagram;
+    const Relabelling& relabelling;
+    std::vector<Unit> units;
+    std::vector<Column> columns;
+    std::vector<std::vector<ArrayId>> loads;  ///< of each region
+    std::vector<std::vector<ArrayId>> saves;
+};
+/// Of a diagram with its factors apart, which the contents refer to.
+[[nodiscard]] Contents contents_of(const Diagram& diagram, const Relabelling& relabelling);
+
 /// Woven axes that every array of the units with axes carries and every access uses plainly: one
 /// wire each for the whole picture.
 [[nodiscard]] std::vector<AxisId> common_axes(const Diagram& diagram,

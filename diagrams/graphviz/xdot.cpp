@@ -10,8 +10,6 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr double kBarTall = 0.86;  // height of an overbar over the baseline, in sizes
-constexpr double kBarShort = 0.66;
 // Graphviz takes a text's height for its middle, and lifts it by so much to the baseline.
 constexpr double kLifted = 0.2;
 
@@ -58,8 +56,9 @@ public:
             out_ += fmt::format("T {} {} -1 {} ", number(x + skip),
                                 number(y - kLifted * place.size), number(width));
             string(kept);
-            if (run.overbar) overbar(run, place, x, y, label.color);
         }
+        if (const std::optional<Bar> bar = bar_over(label.text, label.size))
+            write(*bar, start, height_ - label.at.y, label.color);
     }
     [[nodiscard]] std::string take() { return std::move(out_); }
 
@@ -86,16 +85,12 @@ private:
         out_ += fmt::format("{} {} ", operation, list.size());
         for (const Point& p : list) out_ += number(p.x) + " " + number(height_ - p.y) + " ";
     }
-    /// Close over letters without ascenders, as in print.
-    void overbar(const Run& run, const PlacedRun& place, double x, double y, Color ink) {
-        const bool tall = run.text.find_first_not_of("acegmnopqrsuvwxyz") != std::string::npos;
-        const double bar = y + place.size * (tall ? kBarTall : kBarShort);
-        const double lean = place.size * (tall ? 0.10 : 0.04);  // italics lean to the right
+    void write(const Bar& bar, double x, double y, Color ink) {
         text('S', "solid");
-        text('S', "setlinewidth(0.9)");
+        text('S', fmt::format("setlinewidth({})", number(kBarWidth)));
         text('c', color(ink));
-        out_ += fmt::format("L 2 {} {} {} {} ", number(x + lean), number(bar),
-                            number(x + place.width + lean * 0.6), number(bar));
+        out_ += fmt::format("L 2 {} {} {} {} ", number(x + bar.left), number(y + bar.rise),
+                            number(x + bar.right), number(y + bar.rise));
     }
 
     double height_;

@@ -103,13 +103,12 @@ inline std::vector<drawing::StageOrder> orders_next_to(const drawing::StageList&
 }
 
 /// A wire crosses more than two others at once only where that costs crossings elsewhere to avoid.
-inline void check_plunges(const Diagram& diagram, const Relabelling& relabelling,
-                          const drawing::DrawOptions& options,
+inline void check_plunges(const drawing::Contents& contents, const drawing::DrawOptions& options,
                           std::optional<std::size_t> kernel = std::nullopt) {
-    const drawing::StageList list = drawing::build_stages(diagram, relabelling, options, kernel);
+    const drawing::StageList list = drawing::build_stages(contents, options, kernel);
     const Tangle drawn = tangle_of(list);
     if (drawn.plunges == 0) return;
-    const drawing::Scene scene = scene_of(diagram, relabelling, options, kernel);
+    const drawing::Scene scene = scene_of(contents, options, kernel);
     for (const drawing::StageOrder& order : orders_next_to(list)) {
         const Tangle other =
             tangle_of(drawing::StageBuilder(scene, order, drawing::Detail::Wires).build());

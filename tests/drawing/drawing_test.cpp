@@ -47,6 +47,14 @@ TEST_CASE("every figure keeps labels apart, stays on its canvas and keeps wires 
     }
 }
 
+TEST_CASE("a bar on a line is found") {
+    Canvas canvas;
+    canvas.text(drawing::parse_math("a", true), {20, 20}, drawing::Anchor::Middle, 13);
+    CHECK(bars_not_clear(canvas).empty());
+    canvas.curve({0, 0}, {40, 24}, {}, drawing::Part::Wire);
+    CHECK_FALSE(bars_not_clear(canvas).empty());
+}
+
 TEST_CASE("figures: golden SVG and terminal text") {
     for (const auto& [name, make] : figures()) {
         Figure figure = make();

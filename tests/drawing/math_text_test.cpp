@@ -24,6 +24,19 @@ TEST_CASE("labels: what is read, in a terminal and in TeX") {
     }
     CHECK_EQ(to_unicode(parse_math("q", true)), "q\u0305");
     CHECK_EQ(to_tex(parse_math("q", true)), "\\overline{\\textit{q}}");
+    CHECK_EQ(to_unicode(parse_math("y2", true)), "y\u03052\u0305");
+    CHECK_EQ(to_tex(parse_math("y2", true)), "\\overline{\\textit{y}\\text{2}}");
+    CHECK_EQ(to_tex(parse_math("q_i", true)), "\\overline{\\textit{q}}_{\\textit{i}}");
+}
+
+TEST_CASE("one bar goes over a name and its number, as high as the higher asks") {
+    const std::optional<Bar> letter = bar_over(parse_math("y", true), 10);
+    const std::optional<Bar> number = bar_over(parse_math("y2", true), 10);
+    REQUIRE(letter);
+    REQUIRE(number);
+    CHECK_GT(number->right, letter->right + 4);
+    CHECK_GT(number->rise, letter->rise);
+    CHECK_FALSE(bar_over(parse_math("y2"), 10));
 }
 
 TEST_CASE("labels: anything can be read, nothing crashes") {

@@ -161,12 +161,73 @@ inline std::size_t separators_on_cups(const drawing::Canvas& canvas) {
     return found;
 }
 
-/// No two labels overlap, none stands on a glyph or a line, all are of embedded letters and dark
-/// enough, no line doubles back, none ends on a cup, nothing lies outside.
+/// Short pieces of a line, each as the box around it.
+inline std::vector<drawing::Box2> pieces_of(const drawing::Line& line) {
+    constexpr int kPieces = 16;  // of a curve
+    std::vector<drawing::Point> places;
+    if (!line.smooth) places = line.points;
+    for (std::size_t i = 0; line.smooth && i + 3 < line.points.size(); i += 3)
+        for (int k = 0; k <= kPieces; ++k) {
+            const double t = static_cast<double>(k) / kPieces;
+            const double s = 1 - t;
+            const double w[] = {s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t};
+            drawing::Point place;
+            for (std::size_t p = 0; p < 4; ++p) {
+                place.x += w[p] * line.points[i + p].x;
+                place.y += w[p] * line.points[i + p].y;
+            }
+            places.push_back(place);
+        }
+    std::vector<drawing::Box2> pieces;
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        const auto [left, right] = std::minmax(places[i - 1].x, places[i].x);
+        const auto [top, bottom] = std::minmax(places[i - 1].y, places[i].y);
+        pieces.push_back({left, top, right, bottom});
+    }
+    return pieces;
+}
+
+/// Bars over labels that touch their letters or a line: that of another wire, dashed, or of a box.
+inline std::vector<std::string> bars_not_clear(const drawing::Canvas& canvas) {
+    constexpr double kClear = 1;
+    std::vector<std::string> found;
+    for (const drawing::Operation& operation : canvas.operations) {
+        const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape);
+        const auto bar = text ? drawing::bar_over(text->text, text->size) : std::nullopt;
+        if (!bar) continue;
+        const std::string name = to_unicode(text->text);
+        for (const drawing::Run& run : text->text.runs) {
+            const bool low = run.text.find_first_not_of("acegmnopqrsuvwxyz") == std::string::npos;
+            const double letters = (low ? 0.46 : 0.69) * text->size;
+            if (run.overbar && bar->rise - drawing::kBarWidth / 2 < letters + kClear)
+                found.push_back("the bar of " + name + " on its letters");
+        }
+        const double start = bounds_of(*text).left;
+        const double y = text->at.y - bar->rise;
+        const double reach = drawing::kBarWidth / 2 + kClear;
+        const drawing::Box2 around{start + bar->left, y - reach, start + bar->right, y + reach};
+        for (const drawing::Operation& other : canvas.operations)
+            if (const drawing::Line* line = std::get_if<drawing::Line>(&other.shape))
+                for (const drawing::Box2& piece : pieces_of(*line)) {
+                    const drawing::Box2 inked{piece.left, piece.top - line->stroke.width / 2,
+                                              piece.right, piece.bottom + line->stroke.width / 2};
+                    if (overlap(inked, around)) {
+                        found.push_back("the bar of " + name + " on a line");
+                        break;
+                    }
+                }
+    }
+    return found;
+}
+
+/// No two labels overlap, none stands on a glyph or a line, nor does the bar over one, all are of
+/// embedded letters and dark enough, no line doubles back, none ends on a cup, nothing lies
+/// outside.
 inline void check_picture(const drawing::Canvas& canvas) {
     for (const std::string& pair : overlapping_labels(canvas)) FAIL_CHECK(pair);
     for (const std::string& label : labels_on_glyphs(canvas)) FAIL_CHECK(label);
     for (const std::string& label : labels_on_lines(canvas)) FAIL_CHECK(label);
+    for (const std::string& label : bars_not_clear(canvas)) FAIL_CHECK(label);
     for (const std::string& label : signs_without_letters(canvas)) FAIL_CHECK(label);
     for (const std::string& label : pale_labels(canvas)) FAIL_CHECK(label, " is pale");
     CHECK_EQ(lines_going_back(canvas), 0);
@@ -197,7 +258,8 @@ inline std::size_t nameless_ends(const std::vector<drawing::Stage>& stages) {
 /// The stages' wires: from top to bottom, those of one array in its own order, named to the end.
 inline void check_order(const Diagram& diagram, const Relabelling& relabelling,
                         const drawing::DrawOptions& options) {
-    drawing::StageList list = drawing::build_stages(diagram, relabelling, options);
+    drawing::StageList list =
+        drawing::build_stages(drawing::contents_of(diagram, relabelling), options);
     CHECK_EQ(nameless_ends(list.stages), 0);
     place_vertically(list);
     for (const drawing::Stage& stage : list.stages) {

@@ -142,6 +142,25 @@ TEST_CASE("widths are those of the letters, whose shapes follow their face") {
     CHECK_GT(drawing::overhang_of("f", Face::Italic), 100);
 }
 
+TEST_CASE("in a terminal a wire leaves a row before another arrives at it") {
+    const auto drawn = [](std::vector<std::pair<double, double>> wires) {
+        Canvas canvas;
+        for (const auto& [from, to] : wires)
+            canvas.curve({0, from}, {48, to}, {}, drawing::Part::Wire);
+        fit(canvas, 0);
+        return render_text(canvas);
+    };
+    const char* const apart =
+        "─────╮\n"
+        "     │\n"
+        "────╮╰───\n"
+        "    │\n"
+        "    ╰────\n";
+    CHECK_EQ(drawn({{0, 20}, {20, 40}}), apart);
+    CHECK_EQ(drawn({{20, 40}, {0, 20}}), apart);
+    CHECK_FALSE(drawn({{0, 20}, {20, 0}}).empty());  // each before the other
+}
+
 TEST_CASE("formats by file name") {
     CHECK(*drawing::format_of("a.b.svg") == Format::Svg);
     CHECK(*drawing::format_of("x.tex") == Format::Tikz);
