@@ -10,6 +10,8 @@
 namespace napkin {
 
 constexpr double kLanes = 32;  ///< of a warp, whose reads of an element each take a turn together
+constexpr double kCopiesTogether = 4;  ///< copies of a thread that are on their way at once
+constexpr double kPublish = 1;         ///< instructions that round and store an element
 
 class ElementWork {
 public:

@@ -338,6 +338,19 @@ TEST_CASE("rows longer than a block can hold are reduced before their results ar
     }
 }
 
+TEST_CASE("rows that registers do not hold are read twice where that is faster") {
+    for (const auto& [type, first] :
+         {std::pair("f32", "unfuse Y"), {"bf16", "group n by 1 at l1"}}) {
+        INFO(type);
+        const std::string diagram = fmt::format(
+            "diagram rows {{\n axis n = 2048, v = 50257\n input X[n, v] : {}\n"
+            " output Y[n, v] : {} = softmax[v](X[n, v])\n}}\n",
+            type, type);
+        const SearchResult result = found(diagram.c_str(), machine("H100"), 1);
+        CHECK_EQ(print(result.ranked.front().commands.front()), first);
+    }
+}
+
 TEST_CASE("an axis is split where parts of its index are told apart, and that is faster") {
     const SearchResult result = found(
         "diagram scaled {\n axis m = 64, n = 8192, k = 8192, g = k // 64\n"

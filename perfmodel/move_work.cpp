@@ -1,0 +1,100 @@
+#include "perfmodel/move_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "perfmodel/moved.h"
+#include "schedule/arrange_groups.h"
+#include "schedule/own_copy.h"
+
+namespace napkin {
+namespace {
+
+constexpr double kVector = 16;      ///< bytes of a copy or a store
+constexpr double kPerVector = 4;    ///< instructions for one, addresses included
+constexpr double kPerPiece = 24;    ///< for one whose place each thread has to find
+constexpr double kPerShifted = 40;  ///< for one that two are put together to
+constexpr double kPerElement = 10;  ///< for an element alone, and its place
+constexpr double kLine = 128;       ///< bytes of a cache's line
+constexpr double kPerLine = 4;      ///< turns for one that is moved for few of its bytes
+
+}  // namespace
+
+UnitWork MoveWork::of(const schedule::Op& op, const TileStatement& leaf) const {
+    UnitWork work;
+    const bool is_save = std::holds_alternative<Save>(leaf.node);
+    const VariableId variable =
+        is_save ? std::get<Save>(leaf.node).source : std::get<Load>(leaf.node).target;
+    const auto bits = static_cast<double>(bits_of(region_.variables[variable.index()].type));
+    const double bytes = elements_.elements(region_.variables[variable.index()].array) * bits / 8;
+    if (op.kind != schedule::Op::Kind::Publish)
+        (is_save ? work.saved : work.loaded) = sectors(leaf, bits) * bytes;
+    const Load* load = std::get_if<Load>(&leaf.node);
+    if (load != nullptr && scattered_.comes_one_by_one(*load))
+        work += scattered_.loaded(*load);
+    else if (load != nullptr && !op.box && op.kind == schedule::Op::Kind::Copy &&
+             plan_.tiles.at(variable).home != schedule::Home::Fragment)
+        add_own_copy(*load, bytes, program_.apart(op.id), work);
+    else if (!op.box)
+        work.instructions = moves(variable, bits, bytes);
+    if (!plan_.has_products()) work.turns += kPerLine * lines_beyond(leaf, bits, bytes);
+    for (const schedule::BufferId buffer : op.writes)
+        if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
+    return work;
+}
+
+double MoveWork::moves(VariableId variable, double bits, double bytes) const {
+    const auto tile = plan_.tiles.find(variable);
+    const bool rows = !plan_.has_products() && tile != plan_.tiles.end() &&
+                      tile->second.home == schedule::Home::Fragment;
+    const double together = rows ? static_cast<double>(plan_.vector) * bits / 8 : kVector;
+    constexpr double kWord = 4;
+    if (together < kWord) return bytes / together * kPerElement;
+    return bytes / std::min(together, kVector) * kPerVector;
+}
+
+double MoveWork::lines_beyond(const TileStatement& leaf, double bits, double bytes) const {
+    const Save* save = std::get_if<Save>(&leaf.node);
+    const ArrayId id = save ? save->array : std::get<Load>(leaf.node).array;
+    const VariableId variable = save ? save->source : std::get<Load>(leaf.node).target;
+    const auto tile = plan_.tiles.find(variable);
+    if (tile == plan_.tiles.end() || tile->second.home != schedule::Home::Fragment) return 0;
+    const Array& array = region_.arrays[id.index()];
+    double run = bits / 8;
+    for (std::size_t i = array.axes.size(); i-- > 0 && run < kLine;) {
+        const AxisId axis = array.axes[array.layout.empty() ? i : array.layout[i]];
+        run *= elements_.extent(axis);
+        if (elements_.extent(axis) < static_cast<double>(region_.axes[axis.index()].extent)) break;
+    }
+    return bytes / std::min(run, kLine) - bytes / kLine;
+}
+
+void MoveWork::add_own_copy(const Load& load, double bytes, bool apart, UnitWork& work) const {
+    using How = schedule::OwnCopy::How;
+    const schedule::OwnCopy copy = schedule::own_copy_of(region_, plan_, load);
+    const double each = copy.how == How::Shifted    ? kPerShifted
+                        : copy.how == How::Elements ? kPerElement
+                        : copy.gathered             ? kPerPiece
+                                                    : kPerVector;
+    const double copies = bytes / static_cast<double>(copy.bytes);
+    work.instructions = copies * each;
+    const std::int64_t warps =
+        apart ? schedule::kWarpsOfGroup : plan_.warps_down * plan_.warps_across;
+    const double of_thread = copies / (kLanes * static_cast<double>(warps));
+    const bool waits = copy.how != How::Vectors;
+    if (apart || waits) work.own_instructions = of_thread * each;
+    if (waits) work.own_trips = std::ceil(of_thread / kCopiesTogether);
+}
+
+double MoveWork::sectors(const TileStatement& leaf, double bits) const {
+    const Save* save = std::get_if<Save>(&leaf.node);
+    const std::optional<AxisId> along =
+        axis_along(save ? napkin::moved_by(region_, *save)
+                        : napkin::moved_by(region_, std::get<Load>(leaf.node)));
+    if (!along) return 1;
+    const double piece = elements_.extent(*along);
+    if (piece >= static_cast<double>(region_.axes[along->index()].extent)) return 1;
+    return sector_share(piece, bits);
+}
+
+}  // namespace napkin
