@@ -211,7 +211,7 @@ void print_signature(SourceWriter& writer, const Program& program) {
         parameters.push_back(parameter_text(parameter));
     std::string bounds = "kThreads";
     if (program.other_threads > 0) bounds += fmt::format(" + {}", program.other_threads);
-    if (program.other_threads > 0 || program.few_blocks)
+    if (program.other_threads > 0 || program.few_blocks || program.resident > 1)
         bounds += fmt::format(", {}", program.resident);
     const std::string head =
         fmt::format("extern \"C\" __global__ void __launch_bounds__({})", bounds);

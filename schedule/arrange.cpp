@@ -216,7 +216,8 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
         plan.rows_of_warp / rows_at_once * ceil_quotient(columns, plan.lanes_per_row);
     if (plan.rows_in_pairs > 0) held = ceil_quotient(held * plan.rows_in_pairs, 2);
     const std::int64_t others = plan.rows_in_pairs > 0 ? 30 : 24;  // registers beside the elements
-    if (held > std::min(kFragmentRegisters, kRegisters / plan.threads() - others))
+    plan.registers_of_rows = held + others;
+    if (held > kFragmentRegisters || plan.threads() * plan.registers_of_rows > kRegisters)
         return refused({fmt::format("{} rows of {} values do not fit the registers of {} threads",
                                     rows, columns, plan.threads()),
                         {"warps", "warps_across", "warps_down"}},

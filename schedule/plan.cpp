@@ -310,6 +310,7 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
     std::optional<Refusal> refusal = arrange(region_, limits_, wanted_, plan_);
     if (refusal && pair_rows()) refusal = arrange(region_, limits_, wanted_, plan_);
     if (refusal) return refuse(*std::move(refusal), shrinking());
+    if (plan_.products.empty() && !limits_.warp_groups) share_processor();
     std::optional<std::int64_t> blocks;
     if (plan_.persistent) blocks = kProcessors * plan_.resident;
     refusal = choose_band(region_, wanted_.band, blocks, plan_.order);

@@ -164,10 +164,11 @@ struct Plan {
     /// Arrays of 16-bit numbers whose rows threads hold as they were loaded, two in a register;
     /// results are rounded as they are computed. 0 where rows are held as f32.
     std::int64_t rows_in_pairs = 0;
-    std::set<ArrayId> stageable;  ///< arrays that can be saved through shared memory
-    std::set<ArrayId> staged;     ///< those that are
-    std::set<ArrayId> infinite;   ///< arrays that masks may make infinite
-    bool across_warps = false;    ///< whether folds combine what several warps hold
+    std::int64_t registers_of_rows = 0;  ///< of a thread, where no product is
+    std::set<ArrayId> stageable;         ///< arrays that can be saved through shared memory
+    std::set<ArrayId> staged;            ///< those that are
+    std::set<ArrayId> infinite;          ///< arrays that masks may make infinite
+    bool across_warps = false;           ///< whether folds combine what several warps hold
     TileOrder order;
     bool persistent = false;    ///< whether a block takes one tile after another
     std::int64_t resident = 1;  ///< blocks that share the registers of a multiprocessor

@@ -69,9 +69,13 @@ private:
     [[nodiscard]] bool read_exactly(VariableId variable) const;
     [[nodiscard]] bool read_by_block(VariableId variable) const;
     void choose_vector();
+
+    // pair_rows.cpp
     [[nodiscard]] std::int64_t readers_of(VariableId variable) const;
+    [[nodiscard]] bool is_mapped(VariableId variable) const;
     [[nodiscard]] std::optional<ElementType> saved_in_pairs(VariableId variable) const;
     [[nodiscard]] bool pair_rows();
+    void share_processor();
 
     // place_folds.cpp
     void find_serial();

@@ -39,6 +39,7 @@ LoweredRegion TensorLowering::run() {
     Body body;
     if (!schedule_.persistent) static_cast<void>(lower_grid(body));
     program_.few_blocks = has_few_blocks();
+    if (plan_.rows_in_pairs > 0) program_.resident = plan_.resident;
     declare_warps(body);
     if (schedule_.rings.empty())
         lower(schedule_.body, body);

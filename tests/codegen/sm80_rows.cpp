@@ -313,6 +313,11 @@ std::vector<TensorWorkload> row_workloads() {
          "output Y[n, v] : bf16 = softmax[v](X[n, v]) }",
          {},
          "group n by 1 at l1"},
+        {"softmax, rows of two blocks a processor",
+         "diagram sp { axis n = 3, v = 20001\n input X[n, v] : bf16\n"
+         "output Y[n, v] : bf16 = softmax[v](X[n, v])\n output m[n] : f32 = max(v) X[n, v] }",
+         {},
+         "fuse all\ngroup n by 1 at l1"},
         {"layer norm, odd rows held in pairs",
          "diagram lp { axis n = 2, v = 41003\n input X[n, v] : f16, w[v], b[v] : bf16\n"
          "m[n] = mean[v](X[n, v])\n"
