@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "diagrams/literal.h"
+
 namespace napkin {
 
 namespace {
@@ -15,6 +17,9 @@ Expression wrap(Node node) {
 
 }  // namespace
 
+Expression number(double value) {
+    return number(value, is_whole(value));
+}
 Expression number(double value, bool is_integer) {
     return wrap(Number{value, is_integer});
 }

@@ -114,7 +114,11 @@ struct Expression {
     bool operator==(const Expression&) const = default;
 };
 
-[[nodiscard]] Expression number(double value, bool is_integer = false);
+/// A literal that nobody wrote: an integer where it is whole, since a whole number beside reals is
+/// one of them, and a real one among integers would make reals of them.
+[[nodiscard]] Expression number(double value);
+/// A literal as it was written.
+[[nodiscard]] Expression number(double value, bool is_integer);
 [[nodiscard]] Expression integer(std::int64_t value);
 [[nodiscard]] Expression axis_index(AxisId axis);
 [[nodiscard]] Expression size_of(AxisId axis);

@@ -15,10 +15,6 @@ constexpr double kLargestWhole = 0x1p53;
 /// Powers beyond this are left as they are written.
 constexpr double kLargestPower = 64;
 
-bool is_whole(double value) {
-    return std::abs(value) <= kLargestWhole && value == std::floor(value);
-}
-
 /// The simplest fraction in an interval of positive numbers, by continued fractions: a whole number
 /// in between, or the whole part and the simplest reciprocal of the rest.
 LiteralFraction simplest_between(long double low, long double high) {
@@ -53,6 +49,10 @@ std::optional<double> meaning(double number, const Exact& meant) {
 }
 
 }  // namespace
+
+bool is_whole(double value) {
+    return std::abs(value) <= kLargestWhole && value == std::floor(value);
+}
 
 LiteralFraction fraction_of(double value) {
     if (is_whole(value)) return {static_cast<std::int64_t>(value), 1, 0};

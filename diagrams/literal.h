@@ -8,6 +8,9 @@
 
 namespace napkin {
 
+/// Whether a number is an integer of the language: whole, and of a size up to which they are exact.
+[[nodiscard]] bool is_whole(double value);
+
 /// numerator / denominator * 2^exponent.
 struct LiteralFraction {
     std::int64_t numerator = 0;

@@ -5,6 +5,7 @@
 
 #include "diagrams/diagram.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin {
 
@@ -90,6 +91,8 @@ private:
                    },
                    statement.body);
         check_expressions(statement, name);
+        invariant(!inexact_target(diagram_, statement), "`", name,
+                  "` is made of integers, and computed from reals");
         for (ArrayId id : statement.targets) defined_[id.index()] = true;
     }
 

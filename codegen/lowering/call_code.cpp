@@ -83,7 +83,8 @@ Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>&
     const IndexForm a = form_of(arguments[0]);
     const IndexForm b = arguments.size() > 1 ? form_of(arguments[1]) : IndexForm();
     switch (call.function) {
-    case Function::Floor: return arguments[0];
+    case Function::Floor:
+    case Function::Guard: return arguments[0];  // none is infinite
     case Function::Negate: return index_code(a * std::int64_t{-1});
     case Function::Add: return index_code(a + b);
     case Function::Subtract: return index_code(a - b);

@@ -275,7 +275,7 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
         call.function == Function::FloorDivide || call.function == Function::Modulo ||
         call.function == Function::Abs || call.function == Function::Min ||
         call.function == Function::Max || call.function == Function::Floor ||
-        is_bit_operation(call.function) || is_whole_power(call);
+        call.function == Function::Guard || is_bit_operation(call.function) || is_whole_power(call);
     if (!stays_integer) sort = Sort::Real;
     for (Code& argument : arguments) argument = as_sort(argument, sort);
     return sort == Sort::Integer ? integer_call(call, arguments)

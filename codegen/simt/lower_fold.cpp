@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "codegen/simt/simt_lowering.h"
-#include "diagrams/check/types.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::lowering {
 namespace {
@@ -81,11 +81,10 @@ public:
         : region_(region), fold_(fold), compute_(compute), scope_(scope) {
         for (std::size_t c = 0; c < compute.statement.targets.size(); ++c) {
             const Array& array = region.region_.arrays[compute.statement.targets[c].index()];
-            // What is rounded to integers is so after the last element.
-            const bool real =
-                array.rounds && array.type != ElementType::Bool &&
-                checking::kind_of(scope_of(region.region_), fold.values[c]) == checking::Kind::Real;
-            sorts_.push_back(real ? Sort::Real : sort_of(array.type));
+            // What is rounded is so after the last element: reals to integers, integers to reals.
+            const bool real = computes_reals(scope_of(region.region_), compute.statement, c);
+            const bool rounds = array.rounds && array.type != ElementType::Bool;
+            sorts_.push_back(!rounds ? sort_of(array.type) : real ? Sort::Real : Sort::Integer);
         }
     }
 

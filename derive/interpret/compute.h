@@ -11,6 +11,7 @@
 #include "derive/interpret/domain.h"
 #include "derive/interpret/memory.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin {
 
@@ -30,6 +31,9 @@ public:
         for (VariableId read : compute.reads)
             bind_[region.variables[read.index()].array] = {&tiles[read.index()], {}};
         for (const auto& [array, value] : parameters) bind_[array] = {nullptr, value};
+        const Diagram scope = scope_of(region);
+        for (std::size_t i = 0; i < compute.targets.size(); ++i)
+            reals_.push_back(computes_reals(scope, compute.statement, i));
     }
 
     void run(const LevelRanges& ranges) {
@@ -88,6 +92,7 @@ private:
     typename Compiled::Bind bind_;
     const LevelRanges* ranges_ = nullptr;
     std::vector<std::int64_t> position_;
+    std::vector<bool> reals_;  ///< which components are real numbers
 };
 
 template <class Domain>
@@ -138,6 +143,9 @@ void ComputeRunner<Domain>::run_fold(const Fold& fold) {
                 return rule[i].evaluate(position_, operands.data());
             };
             domain_.absorb(fold.monoid, identity, state, element, combined);
+            if constexpr (requires { domain_.accumulated(state[0]); })
+                for (std::size_t i = 0; i < state.size(); ++i)
+                    if (reals_[i]) state[i] = domain_.accumulated(state[i]);
             if (!fold.every_prefix) return;
             State prefix = state;
             domain_.finish(fold.monoid, prefix);

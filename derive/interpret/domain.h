@@ -78,8 +78,10 @@ public:
             for (std::size_t i = 0; i < state.size(); ++i) next.push_back(rule(i));
             state = std::move(next);
         }
-        if (storage_)
-            for (double& component : state) component = round_to(ElementType::F32, component);
+    }
+    /// What an accumulator of reals holds.
+    [[nodiscard]] double accumulated(double value) const {
+        return storage_ ? round_to(ElementType::F32, value) : value;
     }
     /// A state after its last element.
     static void finish(MonoidId /*monoid*/, std::vector<double>& /*state*/) {}

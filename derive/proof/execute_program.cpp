@@ -13,6 +13,7 @@
 #include "derive/interpret/tile_machine.h"
 #include "derive/proof/evaluate_plain.h"
 #include "derive/proof/extended_domain.h"
+#include "derive/proof/kept_integers.h"
 #include "derive/proof/prove_program.h"
 #include "derive/proof/renamed_grids.h"
 #include "diagrams/compare.h"
@@ -91,6 +92,8 @@ Execution execute(const Diagram& plain, const Diagram& derived, const TileProgra
     }
     if (run.counters != count(program))
         execution.first = "counted transfers differ from executed ones";
+    if (const auto array = integers_in_reals(plain, program))
+        execution.first = "`" + *array + "` is made of integers, and computed as real numbers";
     const WritesAmiss amiss = writes_amiss(run.device.writes);
     execution.written_twice = amiss.twice;
     execution.never_written = amiss.never;

@@ -9,7 +9,7 @@ namespace {
 
 // Inputs of rung 3t: of size one, and such that scores, products of two, reach 10^4 and more of
 // either sign.
-constexpr double kScales[] = {1, 100};
+constexpr double kScalesOfInputs[] = {1, 100};
 
 Provenance provenance_of(const Diagram& plain, const Diagram& derived, const TileProgram& program,
                          const ProofOptions& options, const std::vector<Identity>& identities) {
@@ -63,7 +63,7 @@ ProgramProof prove_program(const Diagram& plain, const Diagram& derived, const T
     proof.identities = prove_identity(plain, derived, program, options);
     proof.provenance = provenance_of(plain, derived, program, options, proof.identities);
     proof.broken_law = broken_law(plain, options.seed);
-    for (const double scale : kScales)
+    for (const double scale : kScalesOfInputs)
         proof.executions.push_back(execute(plain, derived, program, options.seed, scale));
     return proof;
 }

@@ -62,7 +62,7 @@ void multiply(Product& product, double base, double power) {
     if (coefficient)
         product.coefficient = *coefficient;
     else
-        multiply(product, number(base, base == std::floor(base)), power);
+        multiply(product, number(base), power);
 }
 
 void multiply(Product& product, const Expression& base, double power) {
@@ -89,9 +89,9 @@ Expression expression_of(const Product& product) {
     const double c = product.coefficient;
     if (c == -1 && above) above = apply(Function::Negate, {std::move(*above)});
     if (!above)
-        above = number(c, c == std::floor(c));
+        above = number(c);
     else if (c != 1 && c != -1)
-        above = apply(Function::Multiply, {std::move(*above), number(c, c == std::floor(c))});
+        above = apply(Function::Multiply, {std::move(*above), number(c)});
     if (!below) return *above;
     return apply(Function::Divide, {std::move(*above), std::move(*below)});
 }

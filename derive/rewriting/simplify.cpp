@@ -8,33 +8,11 @@
 #include "diagrams/evaluate.h"
 #include "diagrams/infinity.h"
 #include "diagrams/literal.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::rules {
 
 namespace {
-
-bool all_integers(const Apply& call) {
-    for (const Expression& argument : call.arguments)
-        if (const Number* value = std::get_if<Number>(&argument.node);
-            value == nullptr || !value->is_integer)
-            return false;
-    return true;
-}
-
-bool keeps_integers(Function function) {
-    switch (function) {
-    case Function::Negate:
-    case Function::Add:
-    case Function::Subtract:
-    case Function::Multiply:
-    case Function::FloorDivide:
-    case Function::Modulo:
-    case Function::Min:
-    case Function::Max:
-    case Function::Abs: return true;
-    default: return false;
-    }
-}
 
 /// The literal that means what a function of literals is; nullopt where none does.
 std::optional<double> value_of(Function function, std::span<const double> values) {
@@ -83,7 +61,7 @@ Expression evaluated(const Apply& call, Expression whole) {
     if (is_comparison_or_logic(call.function)) return whole;
     const std::optional<double> value = value_of(call.function, values);
     if (!value) return whole;
-    return number(*value, all_integers(call) && keeps_integers(call.function));
+    return number(*value, kind_of({}, whole) == ValueKind::Integer);
 }
 
 /// Whether a condition is decided, and how.

@@ -204,7 +204,7 @@ private:
             axes.insert(axes.end(), nest.over.begin(), nest.over.end());
             std::string name = whole.name + "_1";
             if (i < command_.as.size()) name = command_.as[i];
-            made.targets.push_back(draft_.add_part(name, axes, whole));
+            made.targets.push_back(draft_.add_part(name, axes, outer, i));
             second.values[i] = read_axes(made.targets.back(), axes);
         }
         made.body = std::move(first);

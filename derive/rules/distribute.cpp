@@ -269,7 +269,7 @@ private:
         const std::size_t number = made_++;
         std::string name = whole.name + "_" + std::to_string(number + 1);
         if (number < command_.as.size()) name = command_.as[number];
-        const ArrayId part = draft_.add_part(name, axes, whole);
+        const ArrayId part = draft_.add_part(name, axes, diagram_[source_]);
         Fold own = fold;
         own.values = {std::move(value)};
         const BoxId box = draft_.add_box(diagram_[source_].box);

@@ -7,6 +7,7 @@
 #include "derive/rewriting/statements.h"
 #include "derive/rules/region_graph.h"
 #include "diagrams/contains.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::rules {
 
@@ -65,20 +66,25 @@ ArrayId Draft::add_array(Array array) {
 }
 
 ArrayId Draft::add_array(const std::string& name, std::vector<AxisId> axes, Span span,
-                         ElementType type) {
+                         std::optional<ElementType> type) {
     Array array;
     array.name = name;
     array.axes = std::move(axes);
     array.layout.resize(array.axes.size());
     std::iota(array.layout.begin(), array.layout.end(), 0U);
-    array.type = type;
+    array.type = type.value_or(array.type);
     array.span = span;
-    return add_array(std::move(array));
+    const ArrayId made = add_array(std::move(array));
+    if (!type) untyped_.insert(made);
+    return made;
 }
 
-ArrayId Draft::add_part(const std::string& name, std::vector<AxisId> axes, const Array& whole) {
-    return add_array(name, std::move(axes), whole.span,
-                     is_floating(whole.type) ? ElementType::F32 : whole.type);
+ArrayId Draft::add_part(const std::string& name, std::vector<AxisId> axes, const Statement& whole,
+                        std::size_t component) {
+    const Array& array = diagram[whole.targets[component]];
+    const bool integers = !is_floating(array.type) && !computes_reals(diagram, whole, component);
+    return add_array(name, std::move(axes), array.span,
+                     integers ? std::optional(ElementType::I64) : std::nullopt);
 }
 
 AxisId Draft::add_axis(Axis axis) {
@@ -145,6 +151,15 @@ void Draft::drop_dead() {
         live_statements(diagram, idle, [&](StatementId id) { return !lines_[id.index()].erased; });
     for (std::uint32_t i = 0; i < lines_.size(); ++i)
         if (now.count(StatementId{i}) == 0) lines_[i].erased = true;
+}
+
+void Draft::settle() {
+    std::vector<const Statement*> all;
+    for (std::uint32_t i = 0; i < lines_.size(); ++i)
+        if (!lines_[i].erased) all.push_back(&diagram.statements[i]);
+    settle_types(diagram, untyped_, all);
+    for (const ArrayId each : untyped_)
+        if (!is_floating(diagram[each].type)) relabelling_.wire_types.erase(each);
 }
 
 /// Ready statements in the order of the source; what a statement needs may come of it only where it
@@ -281,6 +296,7 @@ void Draft::give_names(State& state, const std::map<ArrayId, ArrayId>& numbers) 
 
 Outcome Draft::finish(const Command& command, SideConditions checked) {
     drop_dead();
+    settle();
     State next{diagram, relabelling_, before_.steps};
     next.relabelling.regions = regions;
     const auto order = in_order();

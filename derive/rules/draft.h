@@ -26,11 +26,12 @@ public:
     /// A name nobody has: the wanted one, with primes where it is taken. `finish` gives the array
     /// the wanted name if that has become free.
     ArrayId add_array(Array array);
-    /// An intermediate of the given axes, in memory order.
+    /// An intermediate of the given axes, in memory order, of the type of its values or another.
     ArrayId add_array(const std::string& name, std::vector<AxisId> axes, Span span,
-                      ElementType type = ElementType::F32);
-    /// One that goes into `whole`, whose rounding it does not take part in.
-    ArrayId add_part(const std::string& name, std::vector<AxisId> axes, const Array& whole);
+                      std::optional<ElementType> type = std::nullopt);
+    /// One that goes into a component of what a statement makes, whose rounding it has no part in.
+    ArrayId add_part(const std::string& name, std::vector<AxisId> axes, const Statement& whole,
+                     std::size_t component = 0);
     AxisId add_axis(Axis axis);
     /// Another axis of the same size.
     AxisId add_alias(AxisId axis);
@@ -69,8 +70,10 @@ private:
     Relabelling relabelling_;  ///< places and types; regions are in `regions`
     std::vector<Line> lines_;
     std::vector<std::pair<ArrayId, std::string>> wanted_;
+    std::set<ArrayId> untyped_;  ///< of the types of their values
 
     void drop_dead();
+    void settle();
     [[nodiscard]] std::variant<std::vector<StatementId>, NotApplicable> in_order() const;
     void number_statements(const std::vector<StatementId>& order, State& state) const;
     void number_arrays(State& state) const;

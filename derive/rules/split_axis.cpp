@@ -135,7 +135,7 @@ private:
             return std::nullopt;
         const auto by = static_cast<std::int64_t>(*divisor);
         const auto with = [](F function, Expression value, std::int64_t other) {
-            return napkin::apply(function, {std::move(value), number(static_cast<double>(other))});
+            return napkin::apply(function, {std::move(value), integer(other)});
         };
         const Expression outer = axis_index(axis_);
         const Expression inner = axis_index(inner_);

@@ -111,9 +111,9 @@ void Splitting::combine_centre(ArrayId state, std::size_t line) {
     Expression size = size_of(axis_);
     if (held(state)->may_lack) {  // parts without an element count for nothing
         const Expression has = napkin::apply(Function::Less, {centre, number(kInfinity)});
-        weighted = napkin::apply(Function::Select, {has, std::move(weighted), number(0, true)});
-        size = read_axes(
-            total("_size", napkin::apply(Function::Select, {has, width(), number(0, true)})), axes);
+        weighted = napkin::apply(Function::Select, {has, std::move(weighted), number(0)});
+        size = read_axes(total("_size", napkin::apply(Function::Select, {has, width(), number(0)})),
+                         axes);
     }
     const ArrayId sum = total("_total", std::move(weighted));
     combined_[state] = add_combining(
@@ -143,7 +143,7 @@ Expression Splitting::moment(const Line& line, const Product& product,
         return simplified(napkin::apply(Function::Multiply, {expression_of(product), width()}));
     Expression value = expression_of(product);
     for (const Expression& guard : guards)
-        value = napkin::apply(Function::Select, {guard, std::move(value), number(0, true)});
+        value = napkin::apply(Function::Select, {guard, std::move(value), number(0)});
     const Product opened = product_of(inlined(value, true));
     for (const Line& other : lines_) {
         const Fold* fold = std::get_if<Fold>(&other.statement.body);

@@ -112,7 +112,7 @@ ArrayId Splitting::combine_helper(ArrayId old) {
     Expression own = std::get<Map>(source.body).value;
     const Gauge* mean = running_mean(old);
     if (mean != nullptr && mean->may_lack)  // where nothing counts in any part, any will do
-        std::get<Apply>(own.node).arguments[2] = number(0, true);
+        std::get<Apply>(own.node).arguments[2] = number(0);
     Expression value = combining(own, line.updated);
     std::vector<AxisId> axes = array(old).axes;
     if (axes_used(value).count(part_) != 0) axes.insert(axes.begin(), part_);

@@ -186,6 +186,11 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
         for (Obligation& lost : separation::unsafe_differences(diagram, region, axes))
             result.obligations.push_back(std::move(lost));
         return result;
+    } catch (const separation::Inexact& inexact) {
+        return NotApplicable{"`" + diagram[inexact.target].name +
+                                 "` is made of integers, which its accumulator would compute as "
+                                 "real numbers, no longer exactly",
+                             "keep `" + diagram[inexact.target].name + "` in a region of its own"};
     } catch (const separation::Unresolved&) {
         return refusal(cascade, tail.obstacle());
     }

@@ -58,7 +58,7 @@ public:
     explicit KnownElements(const Diagram& diagram) : diagram_(diagram) {}
 
     std::optional<index::ElementRange> operator()(ArrayId array) {
-        if (kind_of(diagram_[array].type) != Kind::Integer) return std::nullopt;
+        if (kind_of(diagram_[array].type) != ValueKind::Integer) return std::nullopt;
         if (diagram_[array].indexes) return index::ElementRange{{0, {}}, diagram_[array].indexes};
         const auto known = known_.find(array);
         if (known != known_.end()) return known->second;
@@ -73,7 +73,7 @@ private:
         const Select* select = std::get_if<Select>(&statement.body);
         if (select != nullptr && statement.targets.back() == array) return {{0, {}}, select->over};
         const Map* map = std::get_if<Map>(&statement.body);
-        if (map == nullptr || kind_of(diagram_, map->value) != Kind::Integer) return {};
+        if (map == nullptr || kind_of(diagram_, map->value) != ValueKind::Integer) return {};
         const index::Domain everywhere(diagram_.axes, std::ref(*this));
         index::Bounds bounds = index::range_of(everywhere, map->value).value_or(index::Bounds{});
         for (std::optional<std::int64_t>* end : {&bounds.low, &bounds.high})
@@ -127,7 +127,7 @@ bool same_size(const Diagram& diagram, const Position& position) {
 bool is_input_element(const Diagram& diagram, const Expression& index) {
     const Read* element = std::get_if<Read>(&index.node);
     return element != nullptr && diagram[element->array].role == ArrayRole::Input &&
-           kind_of(diagram[element->array].type) == Kind::Integer;
+           kind_of(diagram[element->array].type) == ValueKind::Integer;
 }
 
 template <class Visitor>
@@ -262,7 +262,7 @@ private:
         const Apply* call = std::get_if<Apply>(&part.node);
         const Expression* const index = call == nullptr ? nullptr : divisor_or_root(*call);
         if (index == nullptr || !std::holds_alternative<AxisIndex>(index->node)) return;
-        const Expression zero = apply(Function::Equal, {*index, number(0, true)});
+        const Expression zero = apply(Function::Equal, {*index, number(0)});
         KnownElements known(context_.diagram);
         index::Domain domain(context_.diagram.axes, std::ref(known));
         restrict_to(domain, with(guards, zero, true));

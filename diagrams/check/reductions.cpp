@@ -168,15 +168,15 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
 /// An exclusive scan is a scan of the elements one place further: the first is the identity.
 void Resolver::shift(Reduction& scan) const {
     const Expression place = axis_index(over_of(scan).front());
-    const Expression before = apply(Function::Subtract, {place, number(1, true)});
+    const Expression before = apply(Function::Subtract, {place, number(1)});
     for (auto& [value, identity] : values_with_identity(context_.diagram, scan)) {
         const Span span = value->span;
         Expression earlier = rewrite(std::move(*value), [&](Expression node) {
             return node.node == place.node ? before : std::move(node);
         });
         *value = make(Apply{Function::Select,
-                            {apply(Function::GreaterEqual, {place, number(1, true)}),
-                             std::move(earlier), identity}},
+                            {apply(Function::GreaterEqual, {place, number(1)}), std::move(earlier),
+                             identity}},
                       span);
     }
 }

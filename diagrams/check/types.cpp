@@ -10,41 +10,6 @@ namespace napkin::checking {
 
 namespace {
 
-Kind join_kinds(Kind a, Kind b) {
-    if (a == b) return a;
-    return Kind::Real;
-}
-
-Kind kind_of_call(const Diagram& diagram, const Apply& call, const std::vector<Kind>& operands) {
-    std::vector<Kind> kinds;
-    for (const Expression& argument : call.arguments)
-        kinds.push_back(kind_of(diagram, argument, operands));
-    if (is_comparison_or_logic(call.function)) return Kind::Bool;
-    switch (call.function) {
-    case Function::Negate:
-    case Function::Abs: return kinds.at(0);
-    case Function::Add:
-    case Function::Subtract:
-    case Function::Multiply:
-    case Function::FloorDivide:
-    case Function::Modulo:
-    case Function::BitAnd:
-    case Function::BitOr:
-    case Function::BitXor:
-    case Function::ShiftLeft:
-    case Function::ShiftRight:
-    case Function::Min:
-    case Function::Max: return join_kinds(kinds.at(0), kinds.at(1));
-    case Function::Select: return join_kinds(kinds.at(1), kinds.at(2));
-    case Function::Power: {
-        const Number* exponent = std::get_if<Number>(&call.arguments.at(1).node);
-        const bool whole = exponent != nullptr && exponent->is_integer && exponent->value >= 0;
-        return whole ? kinds.at(0) : Kind::Real;
-    }
-    default: return Kind::Real;
-    }
-}
-
 /// Checks one node whose parts are already checked.
 class NodeChecker {
 public:
@@ -54,12 +19,15 @@ public:
         if (const Read* element = std::get_if<Read>(&part.node)) check_read(*element);
         if (const Apply* call = std::get_if<Apply>(&part.node)) check_call(*call, part.span);
         if (const Convert* convert = std::get_if<Convert>(&part.node))
-            if (convert->type == ElementType::Bool && kind(convert->argument.front()) != Kind::Bool)
+            if (convert->type == ElementType::Bool &&
+                kind(convert->argument.front()) != ValueKind::Bool)
                 fail(messages::not_a_condition(convert->argument.front().span, "`bool(...)`"));
     }
 
 private:
-    Kind kind(const Expression& expression) const { return kind_of(context_.diagram, expression); }
+    ValueKind kind(const Expression& expression) const {
+        return kind_of(context_.diagram, expression);
+    }
     void fail(Diagnostic diagnostic) {
         context_.report(std::move(diagnostic));
         good_ = false;
@@ -67,7 +35,7 @@ private:
 
     void check_read(const Read& element) {
         for (const Expression& index : element.index)
-            if (kind(index) != Kind::Integer)
+            if (kind(index) != ValueKind::Integer)
                 fail(messages::real_index(index.span, napkin::print(context_.diagram, index),
                                           context_.diagram[element.array].name));
     }
@@ -104,12 +72,12 @@ private:
             return;
         case Function::Equal:
         case Function::NotEqual:
-            if ((kind(arguments[0]) == Kind::Bool) != (kind(arguments[1]) == Kind::Bool))
+            if ((kind(arguments[0]) == ValueKind::Bool) != (kind(arguments[1]) == ValueKind::Bool))
                 fail(messages::bool_mixed(span, "`" + name + "` compares two kinds"));
             return;
         case Function::Select:
             need_condition(arguments[0], "`if`");
-            if ((kind(arguments[1]) == Kind::Bool) != (kind(arguments[2]) == Kind::Bool))
+            if ((kind(arguments[1]) == ValueKind::Bool) != (kind(arguments[2]) == ValueKind::Bool))
                 fail(messages::bool_mixed(span, "`then` and `else` are of two kinds"));
             return;
         case Function::FloorDivide:
@@ -120,18 +88,19 @@ private:
         case Function::ShiftLeft:
         case Function::ShiftRight:
             for (const Expression& argument : arguments)
-                if (kind(argument) == Kind::Real)
+                if (kind(argument) == ValueKind::Real)
                     fail(messages::integers_only(argument.span, name));
             break;
         default: break;
         }
         for (const Expression& argument : arguments)
-            if (kind(argument) == Kind::Bool)
+            if (kind(argument) == ValueKind::Bool)
                 fail(messages::bool_in_arithmetic(argument.span, "`" + name + "`"));
     }
 
     void need_condition(const Expression& expression, const std::string& where) {
-        if (kind(expression) != Kind::Bool) fail(messages::not_a_condition(expression.span, where));
+        if (kind(expression) != ValueKind::Bool)
+            fail(messages::not_a_condition(expression.span, where));
     }
 
     Context& context_;
@@ -152,13 +121,29 @@ std::optional<Interval> known_range(Context& context, const Expression& part) {
     return known == context.integers.end() ? std::nullopt : std::optional(known->second);
 }
 
-/// The range of an expression of which values of inputs may be any that their types have.
+/// The size that an axis may have when a kernel runs.
+std::int64_t largest_size(const Axis& axis) {
+    return axis.dynamic ? kExactIntegers.high : axis.extent;
+}
+
+/// The range of an expression of which values of inputs may be any that their types have, and sizes
+/// at run time any at all.
 std::optional<Interval> possible_range(Context& context, const Expression& expression) {
+    const std::vector<Axis>& axes = context.diagram.axes;
+    const bool fixed =
+        std::none_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.dynamic; });
     return value_range(expression, [&](const Expression& part) -> std::optional<Interval> {
-        if (const std::optional<Interval> known = known_range(context, part)) return known;
+        if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
+            return Interval{0, largest_size(context.axis(index->axis)) - 1};
+        if (const SizeOf* size = std::get_if<SizeOf>(&part.node)) {
+            const Axis& axis = context.axis(size->axis);
+            return Interval{axis.dynamic ? 1 : axis.extent, largest_size(axis)};
+        }
         const Read* read = std::get_if<Read>(&part.node);
         if (read == nullptr) return std::nullopt;
         const ElementType type = context.array(read->array).type;
+        const std::optional<Interval> known = known_range(context, part);
+        if (known && (fixed || type != ElementType::I64)) return known;
         return is_floating(type) ? std::nullopt : std::optional(range_of(type));
     });
 }
@@ -178,81 +163,58 @@ std::optional<Interval> check_range(Context& context, const Expression& expressi
     return good ? range : std::nullopt;
 }
 
-ElementType inferred_type(Kind kind, const std::optional<Interval>& range) {
-    if (kind == Kind::Bool) return ElementType::Bool;
-    if (kind == Kind::Real) return ElementType::F32;
-    return range && !range->within(kAny32) ? ElementType::I64 : ElementType::I32;
+ElementType inferred_type(ValueKind kind, const std::optional<Interval>& range) {
+    if (kind == ValueKind::Bool) return ElementType::Bool;
+    if (kind == ValueKind::Real) return ElementType::F32;
+    return range && range->within(kAny32) ? ElementType::I32 : ElementType::I64;
 }
 
-/// `range` follows from sizes alone; `possible` allows all values of inputs.
-void assign(Context& context, ArrayId target, Kind kind,
-            const std::optional<Interval>& range = std::nullopt,
-            const std::optional<Interval>& possible = std::nullopt) {
+/// `range` follows from sizes alone; `possible` allows all values of inputs, nullopt any integer.
+void assign(Context& context, ArrayId target, ValueKind kind, const std::optional<Interval>& range,
+            const std::optional<Interval>& possible) {
     Array& array = context.array(target);
-    if (!array.rounds) array.type = inferred_type(kind, range ? range : possible);
-    if (kind == Kind::Integer && range)
+    if (!array.rounds) array.type = inferred_type(kind, possible);
+    if (kind == ValueKind::Integer && range)
         context.integers[target] =
             range->within(range_of(array.type)) ? *range : range_of(array.type);
     if (!array.rounds) return;
-    if ((array.type == ElementType::Bool) != (kind == Kind::Bool))
+    if ((array.type == ElementType::Bool) != (kind == ValueKind::Bool))
         context.report(messages::type_mismatch(array.span, array.name, name_of(array.type),
-                                               kind == Kind::Bool));
+                                               kind == ValueKind::Bool));
 }
 
-/// Of a fold of values in a range, where one is known.
+/// Of a fold of values in a range, where one is known; `size` says how long an axis may be.
+template <class Size>
 std::optional<Interval> folded_range(const Context& context, const Fold& fold,
-                                     const std::optional<Interval>& values) {
+                                     const std::optional<Interval>& values, const Size& size) {
     if (!values || fold.monoid == kMax || fold.monoid == kMin) return values;
     if (fold.monoid != kSum) return std::nullopt;
     Interval count = {0, 1};
-    for (const AxisId axis : fold.over) count = count * Interval{0, context.diagram[axis].extent};
+    for (const AxisId axis : fold.over) count = count * Interval{0, size(context.diagram[axis])};
     return *values * count;
 }
 
 void assign_fold(Context& context, const Statement& statement, const Fold& fold) {
     const Monoid& monoid = context.diagram[fold.monoid];
-    std::vector<Kind> kinds;
+    std::vector<ValueKind> kinds;
     for (const Expression& value : fold.values) {
         kinds.push_back(kind_of(context.diagram, value));
-        if (kinds.back() == Kind::Bool)
+        if (kinds.back() == ValueKind::Bool)
             context.report(messages::bool_in_arithmetic(value.span, "`" + monoid.name + "`"));
     }
-    std::vector<Kind> operands = kinds;
+    std::vector<ValueKind> operands = kinds;
     operands.insert(operands.end(), kinds.begin(), kinds.end());
     for (std::size_t i = 0; i < statement.targets.size(); ++i) {
-        const Kind combined = kind_of(context.diagram, monoid.combine[i], operands);
-        const bool whole = combined == Kind::Integer && kinds[i] == Kind::Integer;
-        assign(context, statement.targets[i], whole ? Kind::Integer : Kind::Real,
-               folded_range(context, fold, check_range(context, fold.values[i])),
-               fold.monoid == kProduct
-                   ? kAny64
-                   : folded_range(context, fold, possible_range(context, fold.values[i])));
+        const ValueKind combined = kind_of(context.diagram, monoid.combine[i], operands);
+        const bool whole = combined == ValueKind::Integer && kinds[i] == ValueKind::Integer;
+        assign(context, statement.targets[i], whole ? ValueKind::Integer : ValueKind::Real,
+               folded_range(context, fold, check_range(context, fold.values[i]),
+                            [](const Axis& axis) { return axis.extent; }),
+               folded_range(context, fold, possible_range(context, fold.values[i]), largest_size));
     }
 }
 
 }  // namespace
-
-Kind kind_of(ElementType type) {
-    if (type == ElementType::Bool) return Kind::Bool;
-    return is_floating(type) ? Kind::Real : Kind::Integer;
-}
-
-Kind kind_of(const Diagram& diagram, const Expression& expression,
-             const std::vector<Kind>& operands) {
-    return std::visit(
-        overloaded{
-            [](const Number& value) { return value.is_integer ? Kind::Integer : Kind::Real; },
-            [](const AxisIndex&) { return Kind::Integer; },
-            [](const SizeOf&) { return Kind::Integer; },
-            [&](const Read& element) { return kind_of(diagram[element.array].type); },
-            [&](const Apply& call) { return kind_of_call(diagram, call, operands); },
-            [](const Convert& convert) { return kind_of(convert.type); },
-            [&](const Operand& operand) {
-                return operand.slot < operands.size() ? operands[operand.slot] : Kind::Real;
-            },
-        },
-        expression.node);
-}
 
 bool check_types(Context& context, const Expression& expression) {
     bool good = true;
@@ -280,10 +242,11 @@ void assign_types(Context& context, const Statement& statement) {
             [&](const Fold& fold) { assign_fold(context, statement, fold); },
             [&](const Select& select) {
                 check_range(context, select.value);
-                if (kind_of(context.diagram, select.value) == Kind::Bool)
+                if (kind_of(context.diagram, select.value) == ValueKind::Bool)
                     context.report(messages::bool_in_arithmetic(select.value.span, "a selection"));
-                assign(context, statement.targets[0], kind_of(context.diagram, select.value));
-                assign(context, statement.targets[1], Kind::Integer);
+                assign(context, statement.targets[0], kind_of(context.diagram, select.value),
+                       std::nullopt, possible_range(context, select.value));
+                assign(context, statement.targets[1], ValueKind::Integer, std::nullopt, kAny32);
             },
             [](const Opaque&) {},
         },

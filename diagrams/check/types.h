@@ -1,17 +1,11 @@
-// Kinds of values: conditions, whole numbers, real numbers.
+// Whether kinds of values fit together, and the types that follow from them.
 #pragma once
 
 #include "diagrams/check/context.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::checking {
 
-enum class Kind { Bool, Integer, Real };
-
-/// The kind of an array's elements.
-[[nodiscard]] Kind kind_of(ElementType type);
-/// The kind of an expression; `operands` are those of a monoid's operands. Says nothing of errors.
-[[nodiscard]] Kind kind_of(const Diagram& diagram, const Expression& expression,
-                           const std::vector<Kind>& operands = {});
 /// Reports what does not fit together inside an expression; whether all did.
 bool check_types(Context& context, const Expression& expression);
 /// Gives the targets of a statement their types, inferred or as declared; reports what does not

@@ -6,10 +6,11 @@
 #include <numbers>
 #include <optional>
 
-#include "diagrams/check/types.h"
 #include "diagrams/compare.h"
 #include "diagrams/infinity.h"
+#include "diagrams/literal.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::error_bounds {
 namespace {
@@ -238,11 +239,11 @@ bool is_step(Function function) {
 /// Whether a call is an integer or a condition, and all that it takes is computed in integers,
 /// where literals are exact too.
 bool takes_integers(const Bounds& bounds, const Apply& call) {
-    bool whole = checking::kind_of(*bounds.diagram, Expression{call, {}}) != checking::Kind::Real;
+    bool whole = kind_of(*bounds.diagram, Expression{call, {}}) != ValueKind::Real;
     const auto look = [&](const Expression& part) {
         if (!whole) return;
         const Read* element = std::get_if<Read>(&part.node);
-        if (checking::kind_of(*bounds.diagram, part) == checking::Kind::Real ||
+        if (kind_of(*bounds.diagram, part) == ValueKind::Real ||
             (element != nullptr && bounds.arrays.contains(element->array)))
             whole = false;
     };
@@ -300,12 +301,12 @@ Expression conversion(const Bounds& bounds, const Expression& integer) {
 bool computes_reals(const Bounds& bounds, const Apply& call) {
     const std::size_t first = call.function == Function::Select ? 1 : 0;
     const auto is_real = [&](const Expression& argument) {
-        return checking::kind_of(*bounds.diagram, argument) == checking::Kind::Real;
+        return kind_of(*bounds.diagram, argument) == ValueKind::Real;
     };
     return std::any_of(call.arguments.begin() + static_cast<std::ptrdiff_t>(first),
                        call.arguments.end(), is_real) ||
            (!is_step(call.function) &&
-            checking::kind_of(*bounds.diagram, Expression{call, {}}) == checking::Kind::Real);
+            kind_of(*bounds.diagram, Expression{call, {}}) == ValueKind::Real);
 }
 
 /// Exact for the innermost rounding; a rounding around another is granted a whole step, since the
@@ -381,6 +382,11 @@ Expression rounded_error(ElementType type, const Expression& value, const Expres
                   zero());
 }
 
+bool is_whole_power(const Apply& call) {
+    const double* exponent = literal(call.arguments[1]);
+    return exponent != nullptr && *exponent >= 0 && is_whole(*exponent);
+}
+
 bool is_integral(const Diagram& diagram, const Expression& expression) {
     return std::visit(
         overloaded{
@@ -389,7 +395,8 @@ bool is_integral(const Diagram& diagram, const Expression& expression) {
             [](const SizeOf&) { return true; },
             [&](const Read& element) { return !is_floating(diagram[element.array].type); },
             [&](const Apply& call) {
-                if (call.function == Function::Divide || call.function == Function::Power)
+                if (call.function == Function::Divide ||
+                    (call.function == Function::Power && !is_whole_power(call)))
                     return false;
                 const bool real = call.function >= Function::Exp && call.function <= Function::Cos;
                 const std::size_t first = call.function == Function::Select ? 1 : 0;
@@ -421,8 +428,7 @@ Expression error_of(const Bounds& bounds, const Expression& expression) {
                 std::vector<Expression> errors;
                 for (const Expression& argument : call.arguments) {
                     errors.push_back(error_of(bounds, argument));
-                    if (reals &&
-                        checking::kind_of(*bounds.diagram, argument) == checking::Kind::Integer)
+                    if (reals && kind_of(*bounds.diagram, argument) == ValueKind::Integer)
                         errors.back() =
                             plus(std::move(errors.back()), conversion(bounds, argument));
                 }

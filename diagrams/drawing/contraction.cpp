@@ -46,7 +46,7 @@ public:
             return true;
         }
         if (call != nullptr && call->function == Function::Negate) {
-            found.scales.push_back({Function::Multiply, number(-1, true)});
+            found.scales.push_back({Function::Multiply, number(-1)});
             return collect(call->arguments[0]);
         }
         const Read* element = std::get_if<Read>(&value.node);

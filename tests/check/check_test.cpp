@@ -31,9 +31,11 @@ TEST_CASE("of a condition that nobody wrote there is no warning") {
 
 TEST_CASE("integers that are inferred are as wide as inputs may make them") {
     SourceMap sources;
-    const Result<Checked> checked = load_diagram(sources, "wide.ncd", R"(diagram wide {
-  axis i = 8, j = 4
-  input A[i, j] : i32, B[i, j] : i8
+    const Result<Checked> checked = load_diagram(
+        sources, "wide.ncd", R"(monoid pair(n, s; m, t) = (n + m, s + t) identity (0, 0)
+diagram wide {
+  axis i = 8, j = 4, r = 2, z = 3 dynamic
+  input A[i, j] : i32, B[i, j] : i8, R[z] : i8, L[i, j] : i64
   output sum32[i] = sum(j) A[i, j]
   output sum8[i] = sum(j) B[i, j]
   output most[i] = max(j) A[i, j]
@@ -43,6 +45,11 @@ TEST_CASE("integers that are inferred are as wide as inputs may make them") {
   output place[i, j] = i * size(j) + j
   output product8[i] = prod(j) B[i, j]
   output said[i] : i32 = sum(j) A[i, j]
+  output any_size[z, i] = z * size(i) + i
+  output any_count = sum(z) R[z]
+  output of_any_size[z, i] = any_size[z, i] // 1000
+  output best[i, r], at[i, r] = topk[j](L[i, j])
+  output pairs[i], sums[i] = pair(j) (1, A[i, j])
 })");
     REQUIRE(checked.has_value());
     for (const auto& [name, type] : {std::pair("sum32", ElementType::I64),
@@ -53,6 +60,12 @@ TEST_CASE("integers that are inferred are as wide as inputs may make them") {
                                      {"count", ElementType::I32},
                                      {"place", ElementType::I32},
                                      {"product8", ElementType::I64},
+                                     {"any_size", ElementType::I64},
+                                     {"any_count", ElementType::I64},
+                                     {"of_any_size", ElementType::I64},
+                                     {"best", ElementType::I64},
+                                     {"at", ElementType::I32},
+                                     {"sums", ElementType::I64},
                                      {"said", ElementType::I32}}) {
         INFO(std::string(name));
         CHECK_EQ(checked->diagram[*find_array(checked->diagram, name)].type, type);

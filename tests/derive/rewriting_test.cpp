@@ -1,4 +1,5 @@
 // Rules that rewrite the diagram: what they compute, and what they refuse with which words.
+#include <algorithm>
 #include <cmath>
 
 #include "tests/derive/programs.h"

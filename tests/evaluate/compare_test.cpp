@@ -212,6 +212,9 @@ TEST_CASE("compare: exact arithmetic is held to exactness") {
     const ArrayId count = b.array("C", {}, ArrayRole::Output, ElementType::I32);
     b.define({looked_up}, Map{read(table, {b.at(label)})});
     b.define({count}, Fold{napkin::kSum, {n}, {b.at(label)}, {}, false});
+    const ArrayId squares = b.array("Q", {}, ArrayRole::Output, ElementType::I64);
+    const Expression square = apply(Function::Power, {b.at(label), napkin::integer(2)});
+    b.define({squares}, Fold{napkin::kSum, {n}, {square}, {}, false});
     const Tensors inputs = random_inputs(b.diagram, 5);
     CHECK(error_diagram(b.diagram, {}).bounds.empty());
     Reference reference(b.diagram, inputs, {});

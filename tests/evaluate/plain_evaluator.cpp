@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "diagrams/check/types.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::test {
 namespace {
@@ -103,7 +103,7 @@ double PlainEvaluator::applied(const Apply& call, const Position& at, const Row&
     for (std::size_t next = 1; next < call.arguments.size(); ++next)
         arguments.push_back(value(call.arguments[next], at, operands));
     const double result = apply_function(call.function, arguments);
-    const bool whole = checking::kind_of(diagram_, Expression{call, {}}) == checking::Kind::Integer;
+    const bool whole = kind_of(diagram_, Expression{call, {}}) == ValueKind::Integer;
     return whole ? result : rounded(result);
 }
 

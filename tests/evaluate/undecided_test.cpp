@@ -144,11 +144,7 @@ TEST_CASE("undecided: integers are exact, of any literals; what is made of reals
     const AxisId n = b.axis("n", 40);
     const ArrayId input = b.input("X", {n});
     const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
-    const auto whole = [](double value) {
-        Expression literal = napkin::number(value);
-        std::get<napkin::Number>(literal.node).is_integer = true;
-        return literal;
-    };
+    const auto whole = [](double value) { return napkin::number(value); };
     const auto compared = [&](const Expression& value) {
         napkin::Diagram diagram = b.diagram;
         diagram.statements.push_back({});
@@ -174,7 +170,8 @@ TEST_CASE("undecided: integers are exact, of any literals; what is made of reals
     // Where an integer becomes a real number it is one of f32: of 25 bits every other.
     const auto above = [&](std::int64_t integer) {
         const Expression moved = at + whole(static_cast<double>(integer));
-        return compared(apply(Function::Less, {napkin::number(double(integer) + 20), moved}));
+        return compared(
+            apply(Function::Less, {napkin::number(double(integer) + 20, false), moved}));
     };
     CHECK_EQ(above(1000000).judged(), 40);
     CHECK_LT(above(33554432).judged(), 40);

@@ -19,6 +19,7 @@
 #include "tests/support/planted.h"
 #include "tests/support/random_derivation.h"
 #include "tests/support/random_diagram.h"
+#include "tests/support/random_integers.h"
 
 namespace napkin::test {
 
@@ -85,8 +86,8 @@ std::optional<std::string> difference(const Diagram& plain, const Tensors& expec
             const auto error = [&](double right) {
                 return std::abs(values[i] - right) / (1 + std::abs(right));
             };
-            if (!(error(want) <= rounding + 1e-9) &&
-                !(error(cancelled.at(array).values[i]) <= rounding + 1e-9))
+            const double most = is_floating(plain[array].type) ? rounding + 1e-9 : 0;
+            if (!(error(want) <= most) && !(error(cancelled.at(array).values[i]) <= most))
                 return what + " computes " + std::to_string(values[i]) + " for element " +
                        std::to_string(i) + " of " + name + ", the plain diagram " +
                        std::to_string(want);
@@ -127,7 +128,8 @@ bool has_nan(std::uint64_t seed) {
 
 std::optional<std::string> failure_of_state(const Diagram& plain, const State& state,
                                             std::uint64_t seed) {
-    Tensors inputs = random_inputs(plain, seed);
+    const bool integers = has_integers_alone(plain);
+    Tensors inputs = integers ? wide_integers(plain, seed) : random_inputs(plain, seed);
     const bool planted = has_nan(seed) && plant_nan(plain, seed, inputs);
     const Result<Tensors> expected = evaluate_outputs(plain, inputs);
     if (!expected) return std::nullopt;  // no diagram that can be tried
@@ -149,6 +151,13 @@ std::optional<std::string> failure_of_state(const Diagram& plain, const State& s
         return wrong;
     };
     if (auto wrong = wrong_in(result->outputs, "the tile program")) return wrong;
+    if (integers) {
+        const Result<Interpretation> stored =
+            interpret(state.diagram, *program, renamed, Arithmetic::Storage);
+        if (!stored) return "the tile program breaks a contract where tiles have their types";
+        if (auto wrong = wrong_in(stored->outputs, "in the types of its tiles, the program"))
+            return wrong;
+    }
     // What is no number reaches a result through elements that are multiplied by nothing, too.
     if (!has_nan(seed) && has_data_masks(*program)) {
         const Result<Interpretation> shorter =

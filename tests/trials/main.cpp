@@ -18,6 +18,7 @@
 
 #include "diagrams/check.h"
 #include "tests/support/random_diagram.h"
+#include "tests/support/random_integers.h"
 #include "tests/support/trial.h"
 #include "tests/support/trial_diagrams.h"
 
@@ -52,9 +53,10 @@ std::int64_t work_of(const std::string& text) {
     return work;
 }
 
-/// One in sixteen is a diagram that someone wrote; of the others, axes are as long as the work
-/// allows.
+/// One in sixteen is a diagram that someone wrote, two are of integers alone; of the others, axes
+/// are as long as the work allows.
 std::string diagram_of(std::uint32_t seed) {
+    if (seed % 8 == 5) return random_integers(seed);
     if (seed % 16 == 0) return kTrialDiagrams[seed / 16 % kTrialDiagrams.size()];
     RandomDiagramOptions options;
     options.most_statements = 1 + static_cast<int>(seed % 4);

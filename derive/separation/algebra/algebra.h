@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "diagrams/diagram.h"
+#include "diagrams/literal.h"
 
 namespace napkin::separation {
 
@@ -90,7 +91,9 @@ public:
     void know_vanishing(Vanishing vanishes) { vanishes_ = std::move(vanishes); }
 
     TermId make(Term term);
-    TermId number(double value, bool is_integer = false);
+    /// A number that the user did not write, as napkin::number.
+    TermId number(double value) { return number(value, is_whole(value)); }
+    TermId number(double value, bool is_integer);
     TermId axis(AxisId axis);
     TermId apply(Function function, std::vector<TermId> parts);
     TermId mask(TermId condition);

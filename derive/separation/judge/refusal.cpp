@@ -72,7 +72,7 @@ private:
                         : std::move(factor);
         };
         const double size = std::abs(coefficient);
-        if (size != 1) above = number(size, size == std::floor(size));
+        if (size != 1) above = number(size);
         if (mono.exponent != kZero) join(above, apply(Function::Exp, {write(mono.exponent)}));
         for (const auto& [term, power] : mono.powers) {
             Expression base = write(term, true);
@@ -80,8 +80,7 @@ private:
             if (exponent == 0.5)
                 base = apply(Function::Sqrt, {std::move(base)});
             else if (exponent != 1)
-                base = apply(Function::Power,
-                             {std::move(base), number(exponent, exponent == std::floor(exponent))});
+                base = apply(Function::Power, {std::move(base), number(exponent)});
             join(power < 0 ? below : above, std::move(base));
         }
         Expression value = above ? std::move(*above) : integer(1);

@@ -228,7 +228,7 @@ Diagram with_prefixes(Diagram diagram, const Region& region, AxisId axis, AxisId
         fold->values = {napkin::apply(
             Function::Select,
             {napkin::apply(Function::LessEqual, {axis_index(other), axis_index(axis)}),
-             std::move(value), number(0, true)})};
+             std::move(value), number(0)})};
     }
     return diagram;
 }

@@ -43,7 +43,10 @@ bool Plan::sums_twice(PolynomialId form) const {
 std::optional<Obstacle> Plan::prepare() {
     for (std::uint32_t i = 0; i < folds_.size(); ++i) {  // extremes turned inside out add more
         const FoldOver fold = folds_[i];
-        NormalForm& rules = fold.monoid == kSum && !fold.picks ? relative_form_ : normal_;
+        // Nothing cancels among integers.
+        const bool sums =
+            fold.monoid == kSum && !fold.picks && cascade_.kind_of(fold) != ValueKind::Integer;
+        NormalForm& rules = sums ? relative_form_ : normal_;
         Form form = rules.of(fold.body);
         if (form && sums_twice(*form)) {
             rules.keep_inner_sums(true);
@@ -63,7 +66,7 @@ std::optional<Obstacle> Plan::prepare() {
         }
         if (!form) return normal_.obstacle();
         if (sums_twice(*form)) return Obstacle{.why = Why::Capture, .term = fold.body};
-        if (fold.monoid == kSum && !fold.picks) note_multiplied_out(i, *form, relative);
+        if (sums) note_multiplied_out(i, *form, relative);
         forms_.push_back(*form);
     }
     share_means();

@@ -130,7 +130,7 @@ PolynomialId Plan::where_told_apart(PolynomialId index, PolynomialId factor, Pol
     if (!apart) return index;
     const Statement& source = cascade_.diagram()[*folds_[fold].statement];
     const std::optional<AxisId> rank = std::get<Select>(source.body).rank;
-    const TermId lowest = rank ? algebra_.axis(*rank) : algebra_.number(0, true);
+    const TermId lowest = rank ? algebra_.axis(*rank) : algebra_.number(0);
     return algebra_.atom(
         algebra_.apply(Function::Select, {*apart, algebra_.term_of(index), lowest}));
 }

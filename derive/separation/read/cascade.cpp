@@ -91,6 +91,11 @@ bool Cascade::is_saved(ArrayId array) const {
     return napkin::is_saved(diagram_, region_, array);
 }
 
+std::optional<ValueKind> Cascade::kind_of(const FoldOver& fold) const {
+    if (!fold.statement || !fold.target) return std::nullopt;
+    return napkin::kind_of(diagram_, diagram_[*fold.statement], fold.component);
+}
+
 /// What a fold sums or is the largest, smallest or product of.
 std::optional<TermId> Cascade::body_of(const Term& term) const {
     const auto body = [](MonoidId monoid, TermId each) {

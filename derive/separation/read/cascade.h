@@ -12,6 +12,7 @@
 #include "derive/separation/algebra/facts.h"
 #include "derive/separation/normal_form/normal_form.h"
 #include "diagrams/relabelling.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::separation {
 
@@ -91,6 +92,8 @@ public:
     [[nodiscard]] const std::set<ArrayId>& rounded_divisors() const { return rounded_divisors_; }
     [[nodiscard]] Part part_of(ArrayId array) const;
     [[nodiscard]] bool is_saved(ArrayId array) const;
+    /// The kind of the fold as it is written; nullopt of one that nobody wrote.
+    [[nodiscard]] std::optional<ValueKind> kind_of(const FoldOver& fold) const;
     /// The fold of a running product that the value divides by, or of a running sum that it
     /// subtracts in an exponent, where that varies along a streamed axis.
     [[nodiscard]] const Fold* running_divisor(TermId value, MonoidId of) const;

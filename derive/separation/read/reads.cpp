@@ -97,7 +97,7 @@ TermId Cascade::within(ArrayId array, const std::vector<TermId>& index, TermId v
         const bool other =
             at.kind == Kind::Axis && diagram_[AxisId{at.ref}].size != diagram_[axes[i]].size;
         if (is_streamed(axes[i]) || (at.kind != Kind::Apply && !other)) continue;
-        value = where(Function::GreaterEqual, index[i], algebra_.number(0, true));
+        value = where(Function::GreaterEqual, index[i], algebra_.number(0));
         const TermId size = algebra_.make(Term{.kind = Kind::Size, .ref = axes[i].value});
         value = where(Function::Less, index[i], size);
     }

@@ -128,7 +128,14 @@ private:
         return folds_[fold].monoid == kSum && !folds_[fold].picks;
     }
 
+    /// Nothing cancels among integers.
+    [[nodiscard]] bool is_exact(std::uint32_t fold) const {
+        return is_sum(fold) && cascade_.kind_of(folds_[fold]) == ValueKind::Integer;
+    }
+
     void test(TermId difference, TermId value, const std::set<std::uint32_t>& folds) {
+        if (std::any_of(folds.begin(), folds.end(), [&](std::uint32_t i) { return is_exact(i); }))
+            return;
         Invariance candidate{.difference = difference, .value = value};
         candidate.guards = guards_of(value, folds);
         const std::set<AxisId>& kept = algebra_.class_of(difference).axes;

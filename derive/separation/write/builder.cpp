@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "derive/separation/write/formula_text.h"
-#include "diagrams/check/types.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::separation {
 
@@ -60,6 +60,40 @@ ArrayId Builder::make_array(const std::string& name, std::vector<AxisId> axes, E
     made.span = span_of(serving_);
     result_.arrays.push_back(std::move(made));
     return ArrayId{static_cast<std::uint32_t>(diagram_.arrays.size() + result_.arrays.size() - 1)};
+}
+
+ArrayId Builder::make_array(const std::string& name, std::vector<AxisId> axes) {
+    return *untyped_.insert(make_array(name, std::move(axes), ElementType::I64)).first;
+}
+
+ArrayId Builder::make_served(const std::string& name, std::vector<AxisId> axes) {
+    return is_real(serving_) ? make_array(name, std::move(axes), ElementType::F32)
+                             : make_array(name, std::move(axes));
+}
+
+ArrayId Builder::make_like(ArrayId other, const std::string& name) {
+    const std::vector<AxisId> axes = array(other).axes;
+    return untyped_.contains(other) ? make_array(name, axes)
+                                    : make_array(name, axes, array(other).type);
+}
+
+/// Whether the fold is one of real numbers as the user wrote it.
+bool Builder::is_real(std::uint32_t fold) const {
+    return fold < plan_.folds().size() && cascade_.kind_of(plan_.folds()[fold]) == ValueKind::Real;
+}
+
+/// Arrays get the types of their values, and what is computed from integers is so still.
+void Builder::settle() {
+    std::vector<const Statement*> all;
+    for (const std::vector<Statement>* part : {&result_.initial, &result_.body, &result_.tail})
+        for (const Statement& each : *part) all.push_back(&each);
+    Diagram whole = scope();
+    settle_types(whole, untyped_, all);
+    for (const ArrayId each : untyped_)
+        result_.arrays[each.index() - diagram_.arrays.size()].type = whole[each].type;
+    for (const Statement* each : all)
+        if (const std::optional<ArrayId> target = inexact_target(whole, *each))
+            throw Inexact{*target};
 }
 
 /// The name of the array that a fold serves: its own, up to the dot of an unnamed one.
@@ -121,7 +155,7 @@ std::string Builder::text_of(const Expression& written) {
 
 /// An array of the body, the streamed axis last.
 ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value,
-                        ElementType type, const std::string& name) {
+                        std::optional<ElementType> type, const std::string& name) {
     const std::vector<AxisId>& order = plan_.folds()[serving_].axes;
     std::vector<AxisId> sorted(axes.begin(), axes.end());
     const auto rank = [&](AxisId axis) {
@@ -131,8 +165,8 @@ ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes,
     };
     std::stable_sort(sorted.begin(), sorted.end(),
                      [&](AxisId a, AxisId b) { return rank(a) < rank(b); });
-    const ArrayId made =
-        make_array((name.empty() ? base_name(serving_) : name) + suffix, sorted, type);
+    const std::string full = (name.empty() ? base_name(serving_) : name) + suffix;
+    const ArrayId made = type ? make_array(full, sorted, *type) : make_served(full, sorted);
     body_.push_back(statement(made, std::move(value)));
     return made;
 }
@@ -148,22 +182,18 @@ bool Builder::is_count(PolynomialId form) const {
 /// The type that keeps a result until it is complete: what is rounded is so after the last chunk.
 ElementType Builder::exact_type(ArrayId result, const StateVariable& variable) const {
     const Array& array = diagram_[result];
-    if (is_floating(array.type)) return ElementType::F32;
-    if (!array.rounds || array.type == ElementType::Bool) return array.type;
+    if (is_real(variable.serves)) return ElementType::F32;
+    if (!is_floating(array.type) && (!array.rounds || array.type == ElementType::Bool))
+        return array.type;
     if (variable.picks && variable.component == 1)  // an index, or kNoIndex
         return array.type == ElementType::I64 ? array.type : ElementType::I32;
-    const Statement& statement = diagram_[*plan_.folds()[variable.serves].statement];
-    const Fold* fold = std::get_if<Fold>(&statement.body);
-    const Expression& value =
-        fold != nullptr ? fold->values[variable.component] : std::get<Select>(statement.body).value;
-    return checking::kind_of(diagram_, value) == checking::Kind::Real ? ElementType::F32
-                                                                      : ElementType::I64;
+    return ElementType::I64;
 }
 
-/// What travels is an element of an array, or computed.
-ElementType Builder::type_of_payload(const StateVariable& variable) {
+/// What travels is an element of an array; nullopt where it is computed.
+std::optional<ElementType> Builder::type_of_payload(const StateVariable& variable) {
     const Term& term = algebra_[algebra_.term_of(variable.form)];
-    if (term.kind != Kind::Read) return ElementType::F32;
+    if (term.kind != Kind::Read) return std::nullopt;
     const ElementType type = diagram_[ArrayId{term.ref}].type;
     return is_floating(type) ? ElementType::F32 : type;
 }
@@ -183,12 +213,15 @@ ArrayId Builder::state_array(std::uint32_t state) {
         suffix = variable.component == 0 ? "_best" : "_at";
     else if (variable.monoid.value < 4)
         suffix = kSuffix[variable.monoid.value];
-    ElementType type = ElementType::F32;
-    if (fold.target && (variable.verbatim || variable.picks))
+    std::optional<ElementType> type;
+    if (variable.carried)
+        type = type_of_payload(variable);
+    else if (fold.target && (variable.verbatim || variable.picks))
         type = exact_type(*fold.target, variable);
-    if (variable.carried) type = type_of_payload(variable);
     const std::uint32_t before = std::exchange(serving_, variable.serves);
-    const ArrayId made = make_array(base_name(variable.serves) + suffix, variable.axes, type);
+    const std::string name = base_name(variable.serves) + suffix;
+    const ArrayId made =
+        type ? make_array(name, variable.axes, *type) : make_served(name, variable.axes);
     serving_ = before;
     state_arrays_.emplace(state, made);
     return made;
@@ -300,6 +333,7 @@ Accumulator Builder::finish() {
     result_.body = std::move(mapped);
     for (Statement& each : body_) result_.body.push_back(std::move(each));
     for (Statement& each : updates_) result_.body.push_back(std::move(each));
+    settle();
     return std::move(result_);
 }
 

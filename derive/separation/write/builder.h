@@ -28,8 +28,12 @@ enum class Where {
 
 /// A fold has no value where the tail reads it, for a reason that the tail's normal form has.
 struct Unresolved {};
+/// An array of integers would be computed from real numbers.
+struct Inexact {
+    ArrayId target;
+};
 
-/// Throws Unresolved.
+/// Throws Unresolved and Inexact.
 class Builder {
 public:
     /// `tail` is the normal form in which folds stand for their values in states.
@@ -84,6 +88,7 @@ private:
     std::set<std::size_t> chunk_statements_;  ///< into the cascade's
     std::vector<Statement> body_;             ///< after the mapped statements
     std::vector<Statement> updates_;          ///< at the very end of the body
+    std::set<ArrayId> untyped_;               ///< of the types of their values
     std::map<std::uint32_t, ArrayId> state_arrays_;
     std::map<std::uint32_t, ArrayId> mean_arrays_;
     std::map<std::uint32_t, ArrayId> next_arrays_;  ///< the new value of a gauge or a weight
@@ -102,6 +107,14 @@ private:
 
     // builder.cpp: arrays and the order of things
     ArrayId make_array(const std::string& name, std::vector<AxisId> axes, ElementType type);
+    /// One of the type of its values.
+    ArrayId make_array(const std::string& name, std::vector<AxisId> axes);
+    /// The same where the fold that is served is one of integers.
+    ArrayId make_served(const std::string& name, std::vector<AxisId> axes);
+    /// One of the axes and the type of another.
+    ArrayId make_like(ArrayId other, const std::string& name);
+    [[nodiscard]] bool is_real(std::uint32_t fold) const;
+    void settle();
     [[nodiscard]] std::string base_name(std::uint32_t fold) const;
     [[nodiscard]] const Diagram& scope();
     [[nodiscard]] std::string text_of(const Expression& written);
@@ -112,10 +125,10 @@ private:
     [[nodiscard]] Statement fold_statement(ArrayId target, const StateVariable& state,
                                            Expression value, Expression seed) const;
     ArrayId helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value,
-                   ElementType type = ElementType::F32, const std::string& name = "");
+                   std::optional<ElementType> type = std::nullopt, const std::string& name = "");
     [[nodiscard]] bool is_count(PolynomialId form) const;
     [[nodiscard]] ElementType exact_type(ArrayId result, const StateVariable& variable) const;
-    [[nodiscard]] ElementType type_of_payload(const StateVariable& variable);
+    [[nodiscard]] std::optional<ElementType> type_of_payload(const StateVariable& variable);
     ArrayId state_array(std::uint32_t state);
     ArrayId mean_array(std::uint32_t mean);
     [[nodiscard]] Expression read_array(ArrayId array) const;

@@ -182,8 +182,7 @@ ArrayId Builder::hoist(TermId id, const char* suffix, std::variant<Map, Fold> bo
         axes.merge(axes_used(*made.known));
         value = apply(Function::Select, {*made.known, std::move(value), integer(0)});
     }
-    made.array =
-        make_array(base_name(serving_) + suffix, {axes.begin(), axes.end()}, ElementType::F32);
+    made.array = make_array(base_name(serving_) + suffix, {axes.begin(), axes.end()});
     Statement written{
         .targets = {made.array}, .body = {}, .box = box_of(serving_), .span = span_of(serving_)};
     std::visit([&](auto& each) { written.body = std::move(each); }, body);
@@ -204,8 +203,7 @@ std::optional<Expression> Builder::all_of(std::vector<TermId> guards, Where wher
 Expression Builder::guarded(Expression value, const std::optional<Expression>& guard,
                             double otherwise) {
     if (!guard) return value;
-    return apply(Function::Select,
-                 {*guard, std::move(value), number(otherwise, std::isfinite(otherwise))});
+    return apply(Function::Select, {*guard, std::move(value), number(otherwise)});
 }
 
 Expression Builder::guarded(Expression value, std::vector<TermId> guards, double otherwise,
@@ -374,7 +372,7 @@ Builder::Factor Builder::power(TermId base, double exponent, Where where) {
     else if (size == 0.5)
         value = apply(Function::Sqrt, {std::move(value)});
     else if (size != 1)
-        value = apply(Function::Power, {std::move(value), number(size, size == std::floor(size))});
+        value = apply(Function::Power, {std::move(value), number(size)});
     return {std::move(value), algebra_.class_of(base), exponent < 0};
 }
 
@@ -386,11 +384,10 @@ Expression Builder::quotient(const std::vector<Factor>& factors, double coeffici
         side = side ? apply(Function::Multiply, {std::move(*side), factor.value}) : factor.value;
     }
     const double size = std::abs(coefficient);
-    const bool whole = size == std::floor(size) && size < 1e9;
     if (!above) {
-        above = number(size, whole);
+        above = number(size);
     } else if (size != 1) {
-        above = apply(Function::Multiply, {std::move(*above), number(size, whole)});
+        above = apply(Function::Multiply, {std::move(*above), number(size)});
     }
     Expression value =
         below ? apply(Function::Divide, {std::move(*above), std::move(*below)}) : std::move(*above);

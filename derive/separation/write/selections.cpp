@@ -77,7 +77,7 @@ Expression Builder::merged_part(const Lists& lists, bool earlier, ArrayId payloa
 
 /// What the chunk's element that was selected carries: its value at the index found.
 ArrayId Builder::chunk_payload(const StateVariable& variable, ArrayId chunk_at) {
-    const ElementType type = type_of_payload(variable);
+    const std::optional<ElementType> type = type_of_payload(variable);
     const AxisId over = variable.over.front();
     Expression value = expression(plan_.form(variable.serves), Where::Chunk);
     const Read* element = std::get_if<Read>(&value.node);
@@ -109,8 +109,7 @@ void Builder::keep_list(ArrayId state, std::uint32_t first) {
 
 void Builder::merge_lists(const Lists& lists, std::uint32_t first) {
     const auto merged = [&](ArrayId target, ArrayId chunk) {
-        const ArrayId made =
-            make_array(array(target).name + "_new", array(target).axes, array(target).type);
+        const ArrayId made = make_like(target, array(target).name + "_new");
         body_.push_back(statement(made, apply(Function::Add, {merged_part(lists, true, target),
                                                               merged_part(lists, false, chunk)})));
         updates_.push_back(statement(target, read_array(made)));

@@ -51,7 +51,7 @@ void Builder::build_early(std::uint32_t state) {
     const StateVariable variable = plan_.states()[state];
     serving_ = variable.serves;
     const ArrayId current = state_array(state);
-    const ArrayId next = make_array(array(current).name + "_new", variable.axes, ElementType::F32);
+    const ArrayId next = make_like(current, array(current).name + "_new");
     next_arrays_[state] = next;
     initialise(current, identity_of(diagram_, variable.monoid, 0));
     Expression value = state_value(variable);
@@ -192,7 +192,7 @@ Expression Builder::moved(std::uint32_t state) {
                 part = apply(Function::Multiply,
                              {std::move(part), read_array(moves(variable.shifts[i].first))});
         if (lower.ways != 1)
-            part = apply(Function::Multiply, {number(lower.ways, true), std::move(part)});
+            part = apply(Function::Multiply, {number(lower.ways), std::move(part)});
         sum = apply(Function::Add, {std::move(sum), std::move(part)});
     }
     return sum;
@@ -281,7 +281,7 @@ void Builder::build_carry(std::size_t index, const std::vector<Expression>& valu
         for (const AxisId axis : scanned.axes)
             if (!cascade_.is_streamed(axis)) axes.push_back(axis);
         const std::string name = scanned.name.substr(0, scanned.name.find('.'));
-        const ArrayId target = make_array(name + "_carry", axes, ElementType::F32);
+        const ArrayId target = make_array(name + "_carry", axes);
         carries_[index * 16 + i] = target;
         Expression first = fold.seed.empty() ? identity_of(diagram_, fold.monoid, i) : fold.seed[i];
         result_.initial.push_back({.targets = {target},

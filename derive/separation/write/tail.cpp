@@ -100,7 +100,7 @@ std::vector<Builder::Factor> Builder::means_in(Monomial& product) {
         const double times = std::min(std::floor(power), -size->second);
         if (algebra_[factor].kind != Kind::State || times < 1) continue;
         Expression mean = apply(Function::Divide, {expression(factor, Where::Tail), length});
-        if (times > 1) mean = apply(Function::Power, {std::move(mean), number(times, true)});
+        if (times > 1) mean = apply(Function::Power, {std::move(mean), number(times)});
         means.push_back({std::move(mean), algebra_.class_of(factor)});
         power -= times;
         size->second += times;
