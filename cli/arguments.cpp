@@ -86,8 +86,11 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--quiz", out.quiz, "questions, a file as docs/quiz.md describes it");
     if (takes.sheet)
         app.add_flag("--sheet", out.sheet, "write the teacher's sheet, with the answers, instead");
-    if (takes.interactive)
-        app.add_flag("-i,--interactive", out.interactive, "type commands, see what each does");
+    if (takes.interactive) {
+        CLI::Option* prompt =
+            app.add_flag("-i,--interactive", out.interactive, "type commands, see what each does");
+        for (const char* other : {"--out", "--json"}) prompt->excludes(app.get_option(other));
+    }
     if (takes.top) app.add_option("--top", out.top, "how many to show")->check(CLI::Range(1, 1000));
 }
 

@@ -1,5 +1,6 @@
 // compare: figures of machines side by side.
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <sstream>
@@ -83,15 +84,24 @@ Json json_of(const std::vector<Machine>& machines) {
     return json;
 }
 
+/// Those that share a name are called as they were asked for.
+void tell_apart(std::vector<Machine>& machines, const std::vector<std::string>& asked) {
+    std::map<std::string, int> named;
+    for (const Machine& machine : machines) ++named[machine.name];
+    for (std::size_t i = 0; i < machines.size(); ++i)
+        if (named[machines[i].name] > 1) machines[i].name = asked[i];
+}
+
 }  // namespace
 
 Result<int> run_compare(Context& context) {
     std::vector<Machine> machines;
     for (const std::string& name : context.arguments.several) {
-        Result<Machine> machine = load_machine(context.sources, name);
+        Result<Machine> machine = load_machine(context.sources, name, "MACHINES");
         if (!machine) return machine.error();
         machines.push_back(std::move(machine).value());
     }
+    tell_apart(machines, context.arguments.several);
     print_data(context.arguments.json
                    ? text_of(json_of(machines))
                    : tables(machines, static_cast<std::size_t>(terminal_width())));

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "cli/console.h"
 #include "cli/messages.h"
@@ -184,8 +185,15 @@ std::optional<Diagnostic> refuse_outputs(const Arguments& arguments) {
     std::vector<std::string> outputs;
     if (!arguments.output.empty() && arguments.output != "-") outputs.push_back(arguments.output);
     for (const std::string& output : arguments.outputs) outputs.push_back(after_equals(output));
-    for (const std::string& output : outputs)
+    std::set<fs::path> files;
+    for (const std::string& output : outputs) {
         if (auto refused = refuse_output(arguments, output)) return refused;
+        std::error_code ignored;
+        const bool is_device = fs::is_other(output, ignored);
+        const bool is_fresh =
+            files.insert(fs::weakly_canonical(fs::absolute(output), ignored)).second;
+        if (!is_fresh && !is_device && !is_descriptor(output)) return repeated_output(output);
+    }
     return std::nullopt;
 }
 

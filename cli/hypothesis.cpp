@@ -121,17 +121,19 @@ public:
         : context_(context), hypothesis_(hypothesis) {}
 
     Result<std::vector<Finding>> run() {
-        const Result<Machine> machine = load_machine(context_.sources, hypothesis_.machine);
+        const Result<Machine> machine =
+            load_machine(context_.sources, hypothesis_.machine, "machine");
         if (!machine) return named_at(machine.error(), hypothesis_.machine_place);
         machine_ = *machine;
         for (const std::string& path : hypothesis_.recorded) {
             const Result<std::vector<RecordedRow>> rows = read_recorded(path);
             if (!rows) return named_at(rows.error(), hypothesis_.recorded_place);
             for (const RecordedRow& row : *rows)
-                if (row.device.empty() || is_machine(row.device))
+                if (is_machine(row.device))
                     rows_.push_back(row);
                 else
-                    others_.insert(row.device);
+                    others_.insert(row.device.empty() ? "a device that is not named"
+                                                      : "`" + row.device + "`");
         }
         std::vector<Finding> findings;
         for (const HypothesisWorkload& workload : hypothesis_.workloads) {
@@ -184,6 +186,9 @@ private:
     }
 
     Result<Subject> load(const HypothesisKernel& kernel) {
+        if (!kernel.target.empty())
+            if (const auto wrong = check_target(kernel.target, machine_.target))
+                return named_at({{*wrong}}, kernel.place);
         Subject subject;
         subject.kernel = &kernel;
         subject.arguments = context_.arguments;
@@ -229,7 +234,7 @@ private:
         Machine machine = machine_;
         if (!side.figures.empty()) {
             Result<Machine> other =
-                load_machine(context_.sources, hypothesis_.machine + "," + side.figures);
+                load_machine(context_.sources, hypothesis_.machine + "," + side.figures, "figures");
             if (!other) return named_at(other.error(), side.place);
             machine = std::move(other).value();
         }
@@ -266,7 +271,6 @@ private:
         for (const std::string& name : side.pipelines)
             if (std::find(known.begin(), known.end(), name) == known.end())
                 return unknown_pipeline(side.place, name, known);
-        if (side.pipelines.empty()) return unknown_pipeline(side.place, "", known);
         return total;
     }
 
@@ -308,7 +312,7 @@ private:
             return "no recorded row of `" + row + "` for " + target + " has these sizes and steps";
         if (others_.empty()) return "nothing is recorded";
         return "what is recorded is of " +
-               listed(std::vector<std::string>(others_.begin(), others_.end()));
+               joined(std::vector<std::string>(others_.begin(), others_.end()));
     }
 
     Result<Measured> measure_here(const Subject& subject, const std::string& name) {

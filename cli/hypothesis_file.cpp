@@ -104,9 +104,11 @@ private:
         }
         if (const auto* string = node->as_string()) {
             const auto figure = parse_figure(string->get(), Dimension::Share);
-            if (const Figure* good = std::get_if<Figure>(&figure)) return good->value;
+            const Figure* const good = std::get_if<Figure>(&figure);
+            if (good != nullptr && good->value > 0) return good->value;
         }
-        problems_.add(hypothesis_value(place(*node), "threshold", "a text such as `10 %`"));
+        problems_.add(
+            hypothesis_value(place(*node), "threshold", "a text such as `10 %`, more than 0"));
         return 0;
     }
 
@@ -131,6 +133,10 @@ private:
                                                "beside `added`: a side has one of the two"));
             side.how = how;
             side.pipelines = texts(*table, name);
+            if (const toml::array* list = table->get(name)->as_array();
+                list != nullptr && list->empty())
+                problems_.add(
+                    hypothesis_value(place(*list), name, "a list of pipelines: it is empty"));
         }
         return side;
     }

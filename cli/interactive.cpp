@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstdlib>
 #include <functional>
 
 #include "cli/console.h"
@@ -173,6 +172,10 @@ void Session::execute(std::string_view line) {
 bool Session::command(const std::string& word, const std::string& rest) {
     for (std::size_t i = 0; i < kCommands; ++i) {
         if (kTexts.at(i).name != word) continue;
+        if (kTexts.at(i).usage == word && !rest.empty()) {
+            say("  `" + word + "` takes no words\n");
+            return false;
+        }
         (this->*kHandlers.at(i))(rest);
         return true;
     }
@@ -215,7 +218,13 @@ void Session::set(const std::string& line) {
         return;
     }
     Settings settings = bench_.settings();
-    for (const auto& [name, value] : *given) settings[name] = value;
+    for (const auto& [name, value] : *given) {
+        if (find_axis(bench_.current().diagram, name) && !find_axis(bench_.plain(), name))
+            return say("  a step made the axis `" + name +
+                       "`: `undo` it, and take it with another "
+                       "size\n");
+        settings[name] = value;
+    }
     const Result<Checked> checked = load_checked(context_, settings);
     if (!checked) return print_diagnostics(checked.error(), context_.sources);
     Result<State> state = replay(checked->diagram, commands_of(bench_.current()));
@@ -226,15 +235,6 @@ void Session::set(const std::string& line) {
 }
 
 /// As if the session had begun with it.
-/// A file as a shell would take it: quotes around it, and `~` for one's own folder.
-std::string file_named(const std::string& typed) {
-    const bool quoted = typed.size() > 1 && (typed.front() == '"' || typed.front() == '\'') &&
-                        typed.back() == typed.front();
-    if (quoted) return typed.substr(1, typed.size() - 2);
-    const char* home = std::getenv("HOME");
-    return home != nullptr && typed.rfind("~/", 0) == 0 ? home + typed.substr(1) : typed;
-}
-
 void Session::load(const std::string& rest) {
     if (rest.empty()) return say("  write `load FILE.drv`\n");
     Arguments arguments = context_.arguments;
@@ -400,7 +400,8 @@ void Session::emit(const std::string& rest) {
 }
 
 void Session::run_here(const std::string& rest) {
-    run_subcommand(run_run, run_arguments(context_.arguments, rest));
+    if (const auto arguments = run_arguments(context_.arguments, rest))
+        run_subcommand(run_run, *arguments);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Result<int> list_machines(Context& context) {
 
 Result<int> run_machines(Context& context) {
     if (context.arguments.topic.empty()) return list_machines(context);
-    const Result<Machine> machine = load_machine(context.sources, context.arguments.topic);
+    const Result<Machine> machine = load_machine(context.sources, context.arguments.topic, "NAME");
     if (!machine) return machine.error();
     if (!context.arguments.output.empty())
         return draw_machines({*machine}, context.arguments.output);

@@ -39,6 +39,10 @@ std::string size_text(std::int64_t rows, std::int64_t columns, std::int64_t inte
            std::to_string(rows + 1 + pairs) + "\n";
 }
 
+std::string head_line(std::int64_t head) {
+    return "# head " + std::to_string(head) + "\n";
+}
+
 /// Rows of one head or matrix, or the number of the first that is no such row.
 struct CompressedRows {
     std::string text;
@@ -83,10 +87,11 @@ std::optional<CompressedRows> compress_rows(std::int64_t rows, const Visible& vi
 /// One progression a row, and how often it comes again, as arrays that a diagram reads.
 class RowArrays {
 public:
-    RowArrays(std::int64_t rows, std::string ending) : ending_(std::move(ending)) {
-        for (Tensor* tensor : {&first_, &count_, &times_}) *tensor = zeros({rows});
+    RowArrays(const std::vector<std::int64_t>& extents, std::string ending)
+        : ending_(std::move(ending)) {
+        for (Tensor* tensor : {&first_, &count_, &times_}) *tensor = zeros(extents);
         for (Tensor* tensor : {&stride_, &again_}) {
-            *tensor = zeros({rows});
+            *tensor = zeros(extents);
             std::fill(tensor->values.begin(), tensor->values.end(), 1.0);
         }
     }
@@ -113,11 +118,12 @@ public:
         }
         return all;
     }
-    [[nodiscard]] std::string condition() const {
+    /// `rows` are the indices of a row, `[q]`.
+    [[nodiscard]] std::string condition(const std::string& rows) const {
         std::string text = repeats_ ? "in_progressions[x](" : "in_progression[x](";
         for (const auto& [name, tensor] : arrays()) {
             if (text.back() != '(') text += ", ";
-            text += name + "[q]";
+            text += name + rows;
         }
         return text + ")";
     }
@@ -150,7 +156,7 @@ Result<std::string> compressed_text(const State& state, const MaskReport& report
         if (!made) return uncounted_mask(report.statement);
         const CompressedRows& rows = *made;
         if (rows.broken) return row_not_compressed(report.statement, *rows.broken, rows.is_longer);
-        if (report.counts.size() > 1) text += "# head " + std::to_string(head) + "\n";
+        if (report.counts.size() > 1) text += head_line(static_cast<std::int64_t>(head));
         text += size_text(masked.count(), masked.columns(), rows.integers, rows.pairs) + rows.text;
     }
     return text;
@@ -189,36 +195,85 @@ bool read_progression(const std::string& text, std::set<std::int64_t>& columns,
     return true;
 }
 
-/// Rows as `compressed_text` writes them.
-Result<MaskMatrix> read_rows(const std::string& path) {
-    const Result<std::string> text = read_file(path);
-    if (!text) return text.error();
-    std::istringstream lines(*text);
-    MaskMatrix matrix;
-    std::string sign;
-    std::string rows;
-    std::string of;
-    if (!(lines >> sign >> matrix.rows >> rows >> of >> matrix.columns) || sign != "#" ||
-        rows != "rows" || of != "of" || matrix.rows < 1 || matrix.columns < 1 ||
-        saturating_multiply(matrix.rows, matrix.columns) > kLargestGrid)
-        return no_compressed_row(path, 1);
-    matrix.values.assign(static_cast<std::size_t>(matrix.rows * matrix.columns), 0.0);
-    std::string line;
-    std::getline(lines, line);
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        std::getline(lines, line);
+/// What `compressed_text` writes, line by line.
+class RowReader {
+public:
+    RowReader(const std::string& path, const std::string& text) : path_(path), lines_(text) {
+        next();
+    }
+
+    Result<MaskMatrix> read() {
+        const bool has_heads = line_.starts_with("# head ");
+        do {
+            if (has_heads && line_ + "\n" != head_line(heads_)) return wrong();
+            if (has_heads) next();
+            if (!begin_head()) return wrong();
+            for (std::int64_t row = 0; row < matrix_.rows; ++row)
+                if (!add_row()) return wrong();
+            ++heads_;
+        } while (has_heads && !ended_);
+        if (!ended_) return wrong();
+        matrix_.heads = heads_;
+        return std::move(matrix_);
+    }
+
+private:
+    void next() {
+        ended_ = !std::getline(lines_, line_);
+        ++number_;
+    }
+    [[nodiscard]] Diagnostics wrong() const { return {{no_compressed_row(path_, number_)}}; }
+
+    /// `# 8 rows of 16, ...`, the same of every head.
+    bool begin_head() {
+        std::istringstream words(line_);
+        std::string sign;
+        std::string rows;
+        std::string of;
+        MaskMatrix head;
+        if (!(words >> sign >> head.rows >> rows >> of >> head.columns) || sign != "#" ||
+            rows != "rows" || of != "of" || head.rows < 1 || head.columns < 1)
+            return false;
+        if (heads_ > 0 && (head.rows != matrix_.rows || head.columns != matrix_.columns))
+            return false;
+        matrix_.rows = head.rows;
+        matrix_.columns = head.columns;
+        const std::int64_t all =
+            saturating_multiply(heads_ + 1, saturating_multiply(matrix_.rows, matrix_.columns));
+        if (all > kLargestGrid) return false;
+        matrix_.values.resize(static_cast<std::size_t>(all), 0.0);
+        next();
+        return true;
+    }
+    bool add_row() {
         std::set<std::int64_t> columns;
         for (std::size_t at = 0; at != std::string::npos;) {
-            const std::size_t end = line.find(" + ", at);
-            if (!read_progression(line.substr(at, end - at), columns, matrix.columns))
-                return no_compressed_row(path, row + 2);
+            const std::size_t end = line_.find(" + ", at);
+            if (!read_progression(line_.substr(at, end - at), columns, matrix_.columns))
+                return false;
             at = end == std::string::npos ? end : end + 3;
         }
         for (const std::int64_t column : columns)
-            matrix.values[static_cast<std::size_t>(row * matrix.columns + column)] = 1;
+            matrix_.values[static_cast<std::size_t>(row_ * matrix_.columns + column)] = 1;
+        ++row_;
+        next();
+        return true;
     }
-    if (std::getline(lines, line)) return no_compressed_row(path, matrix.rows + 2);
-    return matrix;
+
+    const std::string& path_;
+    std::istringstream lines_;
+    std::string line_;
+    std::int64_t number_ = 0;  // of the line
+    bool ended_ = false;
+    MaskMatrix matrix_;
+    std::int64_t heads_ = 0;  // that were read
+    std::int64_t row_ = 0;
+};
+
+Result<MaskMatrix> read_rows(const std::string& path) {
+    const Result<std::string> text = read_file(path);
+    if (!text) return text.error();
+    return RowReader(path, *text).read();
 }
 
 }  // namespace
@@ -235,25 +290,34 @@ Result<MaskMatrix> read_matrix(const std::string& path) {
     const bool digits = std::all_of(tensor.values.begin(), tensor.values.end(),
                                     [](double value) { return value == 0 || value == 1; });
     if (tensor.extents.size() != 2 || tensor.values.empty() || !digits) return no_mask_matrix(path);
-    return MaskMatrix{tensor.extents[0], tensor.extents[1], tensor.values};
+    return MaskMatrix{1, tensor.extents[0], tensor.extents[1], tensor.values};
 }
 
 Result<std::string> compressed_text(const MaskMatrix& matrix, const std::string& path) {
-    const CompressedRows rows = *compress_rows(
-        matrix.rows, [&](std::int64_t row) { return std::optional(matrix.visible(row)); });
-    if (rows.broken) return row_not_compressed(path, *rows.broken, rows.is_longer);
-    return size_text(matrix.rows, matrix.columns, rows.integers, rows.pairs) + rows.text;
+    std::string text;
+    for (std::int64_t head = 0; head < matrix.heads; ++head) {
+        const CompressedRows rows = *compress_rows(matrix.rows, [&](std::int64_t row) {
+            return std::optional(matrix.visible(head * matrix.rows + row));
+        });
+        if (rows.broken) return row_not_compressed(path, *rows.broken, rows.is_longer);
+        if (matrix.heads > 1) text += head_line(head);
+        text += size_text(matrix.rows, matrix.columns, rows.integers, rows.pairs) + rows.text;
+    }
+    return text;
 }
 
 Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& path,
                                   const std::string& folder) {
     std::vector<RowArrays> terms;
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    const bool has_heads = matrix.heads > 1;
+    const std::string rows = has_heads ? "[h, q]" : "[q]";
+    for (std::int64_t row = 0; row < matrix.heads * matrix.rows; ++row) {
         const auto parts = compressed(matrix.visible(row));
-        if (!parts) return row_not_compressed(path, row, false);
+        if (!parts) return row_not_compressed(path, row % matrix.rows, false);
         while (terms.size() < std::max<std::size_t>(parts->size(), 1))
-            terms.emplace_back(matrix.rows,
-                               terms.empty() ? "" : "_" + std::to_string(terms.size() + 1));
+            terms.emplace_back(
+                has_heads ? std::vector{matrix.heads, matrix.rows} : std::vector{matrix.rows},
+                terms.empty() ? "" : "_" + std::to_string(terms.size() + 1));
         for (std::size_t at = 0; at < parts->size(); ++at) terms[at].set(row, (*parts)[at]);
     }
     if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};
@@ -261,12 +325,12 @@ Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& p
     std::string condition;
     for (const RowArrays& term : terms) {
         for (const auto& [name, tensor] : term.arrays()) {
-            inputs += (inputs.empty() ? "" : ", ") + name + "[q]";
+            inputs += (inputs.empty() ? "" : ", ") + name + rows;
             if (const auto failure =
                     write_file(folder + "/" + name + ".npy", npy_bytes(*tensor, NpyType::I4)))
                 return Diagnostics{{*failure}};
         }
-        condition += (condition.empty() ? "" : " or ") + term.condition();
+        condition += (condition.empty() ? "" : " or ") + term.condition(rows);
     }
     const bool is_long = terms.size() > 1 || terms.front().repeats();
     const char* const gap = is_long ? "\n      " : " ";
@@ -280,7 +344,8 @@ Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& p
         condition + gap + "then S[q, x]" + gap +
         "else -inf\n"
         "  P[q, x] = softmax[x](M[q, x])\n"
-        "  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n}\n";
+        "  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n" +
+        (has_heads ? "\n  weave h = " + std::to_string(matrix.heads) + "\n" : "") + "}\n";
     if (const auto failure = write_file(folder + "/compressed.ncd", text))
         return Diagnostics{{*failure}};
     return text;

@@ -39,11 +39,14 @@ enum class TokenOrder { Arrays, Tiles };
 /// another. Refuses a mask that has another row.
 [[nodiscard]] Result<std::string> compressed_text(const State& state, const MaskReport& report);
 
-/// A matrix of zeros and ones in a file, one row a query; of numbers, or of compressed rows.
+/// A matrix of zeros and ones in a file, one row a query; of numbers, or of compressed rows, one
+/// head after the other.
 struct MaskMatrix {
-    std::int64_t rows = 0;
+    std::int64_t heads = 1;
+    std::int64_t rows = 0;  ///< of a head
     std::int64_t columns = 0;
     std::vector<double> values;
+    /// The columns of a row, which is numbered through all heads.
     [[nodiscard]] std::vector<std::int64_t> visible(std::int64_t row) const;
 };
 [[nodiscard]] bool holds_rows(const std::string& path);

@@ -82,6 +82,11 @@ public:
             expression.node);
     }
 
+    /// One number for all queries and keys, and no tensor.
+    static bool is_number(const Expression& expression) {
+        return axes_used(expression).empty() && arrays_read(expression).empty();
+    }
+
 private:
     static std::string number_text(const Number& number) {
         if (number.is_integer) return std::to_string(static_cast<std::int64_t>(number.value));
@@ -89,10 +94,6 @@ private:
         // As many digits as it takes to read the same number.
         std::string text = fmt::format("{}", number.value);
         return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-    }
-    /// One number for all queries and keys, and no tensor.
-    static bool is_number(const Expression& expression) {
-        return axes_used(expression).empty() && arrays_read(expression).empty();
     }
     [[nodiscard]] std::string read(const Read& element) const {
         std::string index;
@@ -227,7 +228,10 @@ std::string mask_mod_text(const State& state, const MaskReport& report, TokenOrd
         if (diagram.axes[k].woven && !(all_woven > 1 && diagram.axes[k].name == first_woven))
             head_axes.push_back(AxisId{k});
     if (!heads.empty()) text += parts_of(diagram, head_axes, "head");
-    std::string result;
+    // What no index decides is Python's own bool, and FlexAttention takes a tensor.
+    const bool is_number =
+        std::all_of(conditions.begin(), conditions.end(), PythonWriter::is_number);
+    std::string result = is_number ? "(q_idx >= 0)" : "";
     for (const Expression& condition : conditions)
         result += (result.empty() ? "" : " & ") + writer.text(condition);
     const char* const math = result.find("math.") != std::string::npos ? "import math\n" : "";

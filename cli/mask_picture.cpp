@@ -50,15 +50,30 @@ std::vector<Tiling> coarse(const Diagram& diagram, const MaskReport& report,
     return tilings;
 }
 
-/// Heads of other counts than all before them.
-std::vector<std::size_t> heads_that_differ(const MaskReport& report) {
-    std::vector<std::size_t> heads;
-    for (std::size_t head = 0; head < report.counts.size() && heads.size() < kMostPanels; ++head)
-        if (std::none_of(heads.begin(), heads.end(), [&](std::size_t other) {
-                return report.counts[other] == report.counts[head];
+/// A head's tiles, and its single pairs where these are drawn.
+struct Panel {
+    std::size_t head = 0;
+    TileGrid tiles;
+    std::optional<TileGrid> pairs;
+};
+
+/// Of every head that looks like none before it, up to kMostPanels; nullopt where tiles cannot be
+/// told.
+std::optional<std::vector<Panel>> panels_of(const Diagram& diagram, const MaskReport& report,
+                                            const std::vector<Tiling>& tilings,
+                                            const std::optional<std::vector<Tiling>>& pairs) {
+    std::vector<Panel> panels;
+    for (std::size_t head = 0; head < report.counts.size() && panels.size() < kMostPanels; ++head) {
+        std::optional<TileGrid> tiles = tile_grid(diagram, report, tilings, head);
+        std::optional<TileGrid> points = pairs ? tile_grid(diagram, report, *pairs, head) : tiles;
+        if (!tiles || !points) return std::nullopt;
+        if (!pairs) points.reset();
+        if (std::none_of(panels.begin(), panels.end(), [&](const Panel& other) {
+                return other.tiles == *tiles && other.pairs == points;
             }))
-            heads.push_back(head);
-    return heads;
+            panels.push_back({head, std::move(*tiles), std::move(points)});
+    }
+    return panels;
 }
 
 std::string head_text(const Diagram& diagram, const MaskReport& report, std::size_t head) {
@@ -160,18 +175,19 @@ Result<drawing::Canvas> mask_picture(const State& state, const MaskReport& repor
     double left = 0;
     double top = 0;
     double lowest = 0;
-    for (const std::size_t head : heads_that_differ(report)) {
-        const std::vector<Tiling> tilings = coarse(diagram, report, report.tilings, kMostCells);
-        const std::optional<TileGrid> tiles = tile_grid(diagram, report, tilings, head);
-        const auto points = pairs ? tile_grid(diagram, report, singles, head) : tiles;
-        if (!tiles || !points) return uncounted_mask(report.statement);
-        const double height = kSide * std::clamp(static_cast<double>(points->rows) /
-                                                     static_cast<double>(points->columns),
+    const auto panels =
+        panels_of(diagram, report, coarse(diagram, report, report.tilings, kMostCells),
+                  pairs ? std::optional(singles) : std::nullopt);
+    if (!panels) return uncounted_mask(report.statement);
+    for (const auto& [head, tiles, points] : *panels) {
+        const TileGrid& finest = points ? *points : tiles;
+        const double height = kSide * std::clamp(static_cast<double>(finest.rows) /
+                                                     static_cast<double>(finest.columns),
                                                  0.1, 4.0);
         const drawing::Box2 box{left, top, left + kSide, top + height};
-        Painter shades(canvas, box, *tiles);
+        Painter shades(canvas, box, tiles);
         shades.paint(TileState::Partial, drawing::kSubAlgorithmFill);
-        if (pairs) Painter(canvas, box, *points).paint(TileState::Full, drawing::kTensorCoreColor);
+        if (points) Painter(canvas, box, *points).paint(TileState::Full, drawing::kTensorCoreColor);
         shades.paint(TileState::Full, drawing::kBlockColor);
         canvas.rectangle(box, std::nullopt, {drawing::kBlack, 0.8}, drawing::Part::Region);
         const TileCounts& counts = report.counts[head];
@@ -196,16 +212,16 @@ Result<drawing::Canvas> mask_picture(const State& state, const MaskReport& repor
 Result<std::string> mask_characters(const State& state, const MaskReport& report,
                                     std::int64_t width) {
     std::string text;
-    for (const std::size_t head : heads_that_differ(report)) {
-        const std::vector<Tiling> tilings =
-            coarse(state.diagram, report, report.tilings, std::max<std::int64_t>(1, width));
-        const std::optional<TileGrid> grid = tile_grid(state.diagram, report, tilings, head);
-        if (!grid) return uncounted_mask(report.statement);
+    const auto panels = panels_of(
+        state.diagram, report,
+        coarse(state.diagram, report, report.tilings, std::max<std::int64_t>(1, width)), {});
+    if (!panels) return uncounted_mask(report.statement);
+    for (const auto& [head, grid, pairs] : *panels) {
         const std::string name = head_text(state.diagram, report, head);
         if (!name.empty()) text += name + "\n";
-        for (std::int64_t row = 0; row < grid->rows; ++row) {
-            for (std::int64_t column = 0; column < grid->columns; ++column) {
-                const TileState tile = grid->at(row, column);
+        for (std::int64_t row = 0; row < grid.rows; ++row) {
+            for (std::int64_t column = 0; column < grid.columns; ++column) {
+                const TileState tile = grid.at(row, column);
                 text += tile == TileState::Full ? "█" : tile == TileState::Partial ? "▒" : ".";
             }
             text += "\n";

@@ -74,6 +74,19 @@ Diagnostic repeated_set(const std::string& first, const std::string& second) {
                        "give one of them");
 }
 
+Diagnostic repeated_tensor(const std::string& option, const std::string& first,
+                           const std::string& second) {
+    return plain_error(
+        "E9089",
+        "`--" + option + " " + first + "` and `--" + option + " " + second + "` are both given",
+        "give one of them");
+}
+
+Diagnostic repeated_output(const std::string& path) {
+    return plain_error("E9090", "two outputs are written to `" + path + "`",
+                       "give each a file of its own");
+}
+
 Diagnostic malformed_tensor_option(const std::string& option, const std::string& text) {
     return plain_error("E9006", "`--" + option + " " + text + "` is not an array and a file",
                        "write it as `--" + option + " Q=q.npy`");

@@ -21,6 +21,9 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic file_too_large(const std::string& path, std::size_t largest);
 [[nodiscard]] Diagnostic malformed_set(const std::string& text);
 [[nodiscard]] Diagnostic repeated_set(const std::string& first, const std::string& second);
+[[nodiscard]] Diagnostic repeated_tensor(const std::string& option, const std::string& first,
+                                         const std::string& second);
+[[nodiscard]] Diagnostic repeated_output(const std::string& path);
 [[nodiscard]] Diagnostic malformed_tensor_option(const std::string& option,
                                                  const std::string& text);
 [[nodiscard]] Diagnostic unknown_tensor(const std::string& option, const std::string& name,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 
 #include "cli/console.h"
 
@@ -65,15 +66,27 @@ std::optional<Arguments> emit_arguments(const Arguments& session, const std::str
     return std::nullopt;
 }
 
-Arguments run_arguments(const Arguments& session, const std::string& rest) {
+std::optional<Arguments> run_arguments(const Arguments& session, const std::string& rest) {
     Arguments arguments = arguments_of("run", session);
     for (const std::string& word : words_of(rest)) {
-        if (word == "cpu" || word == "emulator" || word == "cuda")
+        if (word == "cpu" || word == "emulator" || word == "cuda") {
             arguments.device = word;
-        else
+        } else if (word.starts_with('-')) {
+            print_data("  write `run [NAME=VALUE...] [cpu|emulator|cuda]`, without options\n");
+            return std::nullopt;
+        } else {
             arguments.sets.push_back(word.back() == ',' ? word.substr(0, word.size() - 1) : word);
+        }
     }
     return arguments;
+}
+
+std::string file_named(const std::string& typed) {
+    const bool quoted = typed.size() > 1 && (typed.front() == '"' || typed.front() == '\'') &&
+                        typed.back() == typed.front();
+    if (quoted) return typed.substr(1, typed.size() - 2);
+    const char* home = std::getenv("HOME");
+    return home != nullptr && typed.rfind("~/", 0) == 0 ? home + typed.substr(1) : typed;
 }
 
 std::string_view trimmed(std::string_view text) {

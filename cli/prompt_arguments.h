@@ -19,14 +19,18 @@ namespace napkin::cli {
                                                        const Arguments& session,
                                                        const std::string& rest);
 
-/// `draw FILE`, `emit [FORM] [FILE]`: the usage is printed where they are not that.
+// The usage is printed where they are not that:
+/// `draw FILE`, `emit [FORM] [FILE]`.
 [[nodiscard]] std::optional<Arguments> draw_arguments(const Arguments& session,
                                                       const std::string& rest);
 [[nodiscard]] std::optional<Arguments> emit_arguments(const Arguments& session,
                                                       const std::string& rest);
 /// `run [NAME=VALUE...] [DEVICE]`.
-[[nodiscard]] Arguments run_arguments(const Arguments& session, const std::string& rest);
+[[nodiscard]] std::optional<Arguments> run_arguments(const Arguments& session,
+                                                     const std::string& rest);
 
+/// A file as a shell would take it: quotes around it, and `~` for one's own folder.
+[[nodiscard]] std::string file_named(const std::string& typed);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 /// A number without a sign, if that is the whole text.
 [[nodiscard]] std::optional<std::size_t> whole_number(const std::string& text);

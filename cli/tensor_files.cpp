@@ -36,7 +36,10 @@ Result<std::vector<NamedFile>> named_files(const Diagram& diagram, const std::st
         const std::optional<ArrayId> array = find_array(diagram, name);
         if (!array || std::find(known.begin(), known.end(), name) == known.end())
             return unknown_tensor(option, name, known);
-        files.push_back({*array, text.substr(equals + 1)});
+        const NamedFile file{*array, text.substr(equals + 1)};
+        for (std::size_t i = 0; i < files.size(); ++i)
+            if (files[i].array == file.array) return repeated_tensor(option, texts[i], text);
+        files.push_back(file);
     }
     return files;
 }

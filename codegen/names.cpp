@@ -53,6 +53,40 @@ constexpr const char* kWordsOfExports =
     "ContractError NamedTuple Optional README Tensor arguments contiguous ctypes data device glob "
     "hashlib os pathlib problem re self_test selftest sizes str sys tempfile torch typing";
 
+// Headers that C, its systems and CUDA find by a name alone, and modules that Python brings.
+constexpr const char* kHeadersOfC =
+    "aio aliases alloca argp argz assert builtin_types byteswap channel_descriptor complex "
+    "cooperative_groups crt crypt ctype cuComplex cublas cublasLt cuda cuda_bf16 cuda_bf8 "
+    "cuda_fp16 cuda_fp4 cuda_fp6 cuda_fp8 cuda_pipeline cuda_runtime cuda_runtime_api cudnn "
+    "curand cusparse device_atomic_functions device_functions device_launch_parameters "
+    "device_types dirent dlfcn driver_functions driver_types elf endian envz err errno error "
+    "execinfo fcntl features fenv float fnmatch fts ftw getopt glob grp host_config host_defines "
+    "iconv inttypes iso646 langinfo libgen library_types limits link locale malloc math "
+    "math_constants math_functions memory mma monetary mqueue netdb nl_types nvml nvrtc nvtx omp "
+    "paths poll pthread pty pwd regex resolv sched search semaphore setjmp shadow signal "
+    "sm_20_intrinsics spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib "
+    "stdnoreturn string strings surface_types syscall sysexits syslog tar termios texture_types "
+    "tgmath threads time uchar ucontext ulimit unistd utime utmp values vector_functions "
+    "vector_types wait wchar wctype wordexp";
+constexpr const char* kModulesOfPython =
+    "abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii "
+    "bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop "
+    "collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg "
+    "crypt csv ctypes curses dataclasses datetime dbm decimal difflib dis distutils doctest email "
+    "encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib "
+    "functools gc getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http "
+    "imaplib imghdr imp importlib inspect io ipaddress itertools json keyword linecache locale "
+    "logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder multiprocessing netrc "
+    "nis nntplib numbers numpy operator optparse os ossaudiodev pathlib pdb pickle pickletools "
+    "pipes pkgutil platform plistlib poplib posixpath pprint profile pstats pty pwd py_compile "
+    "pydoc pyexpat queue quopri random re readline reprlib resource runpy sched secrets select "
+    "selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd "
+    "sqlite3 ssl stat statistics string stringprep struct subprocess sunau symtable sys sysconfig "
+    "syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time timeit tkinter "
+    "token tokenize tomllib trace traceback tracemalloc tty turtle types typing unicodedata "
+    "unittest urllib uu uuid venv warnings wave weakref webbrowser wsgiref xdrlib xml xmlrpc "
+    "zipapp zipfile zipimport zlib zoneinfo";
+
 // Functions of C that kernels call, and what they always call their own variables and types.
 constexpr const char* kWordsOfKernels =
     "cosf erff expf fabsf floorf fmaf fmaxf fminf logf memcpy powf rintf rsqrtf sinf sqrtf tanhf "
@@ -168,6 +202,12 @@ Names Names::of_export() {
     Names names;
     for (const char* words : {kWordsOfC, kMacrosOfC, kWordsOfPython, kWordsOfExports})
         add_words(words, names.taken_);
+    return names;
+}
+
+Names Names::of_export_files() {
+    Names names = of_export();
+    for (const char* words : {kHeadersOfC, kModulesOfPython}) add_words(words, names.taken_);
     return names;
 }
 

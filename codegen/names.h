@@ -16,6 +16,8 @@ public:
     [[nodiscard]] static Names of_kernel(const std::string& target);
     /// Of launchers in C and operators in Python.
     [[nodiscard]] static Names of_export();
+    /// Of files beside these, which would be found in place of a header or a module.
+    [[nodiscard]] static Names of_export_files();
 
     /// `wanted` made an identifier, with a number when it is taken.
     [[nodiscard]] std::string fresh(const std::string& wanted);

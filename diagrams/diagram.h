@@ -36,6 +36,9 @@ namespace napkin {
 /// Sizes by the name of an axis, as users give them.
 using Sizes = std::map<std::string, std::int64_t>;
 
+/// No axis whose size a kernel learns at run time is longer, unless its default is.
+inline constexpr std::int64_t kMostAtRunTime = std::int64_t{1} << 29;
+
 /// A named dimension, drawn as a wire.
 struct Axis {
     std::string name;

@@ -82,7 +82,8 @@ struct Machine {
 [[nodiscard]] std::vector<std::string> machine_names();
 /// Reads `NAME|FILE[,key=value...]`: a built-in machine or a file, with figures overridden. Every
 /// mistake is reported with its place in the file or in the text itself.
-[[nodiscard]] Result<Machine> load_machine(SourceMap& sources, const std::string& text);
+[[nodiscard]] Result<Machine> load_machine(SourceMap& sources, const std::string& text,
+                                           const std::string& given_as = "--machine");
 /// Reads the text of a machine file.
 [[nodiscard]] Result<Machine> parse_machine(SourceMap& sources, const std::string& name,
                                             const std::string& text);

@@ -273,11 +273,12 @@ Result<Machine> parse_machine(SourceMap& sources, const std::string& name,
     }
 }
 
-Result<Machine> load_machine(SourceMap& sources, const std::string& text) {
+Result<Machine> load_machine(SourceMap& sources, const std::string& text,
+                             const std::string& given_as) {
     const std::size_t comma = std::min(text.find(','), text.size());
     Result<Machine> machine = named_machine(sources, text.substr(0, comma));
     if (!machine || comma == text.size()) return machine;
-    const std::uint32_t file = sources.add("--machine", text);
+    const std::uint32_t file = sources.add(given_as, text);
     Diagnostics problems;
     for (std::size_t begin = comma + 1; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());

@@ -15,6 +15,7 @@ struct TileGrid {
     [[nodiscard]] index::TileState at(std::int64_t row, std::int64_t column) const {
         return states[static_cast<std::size_t>(row * columns + column)];
     }
+    bool operator==(const TileGrid&) const = default;
 };
 /// More cells are refused.
 inline constexpr std::int64_t kLargestGrid = std::int64_t{1} << 27;

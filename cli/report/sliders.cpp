@@ -46,8 +46,15 @@ bool gives(const Amount& formulas, const Amount& numbers, const SymbolValues& si
            gives(formulas.bit_formula, sizes, numbers.bits);
 }
 
+/// A type that is inferred may be another at another size, and so is then what formulas count with.
+bool has_symbols_of(const RegionCost& numbers, const RegionCost& formulas) {
+    return std::all_of(formulas.sizes.begin(), formulas.sizes.end(),
+                       [&](const auto& size) { return numbers.sizes.contains(size.first); });
+}
+
 /// Whether the formulas of a region give the numbers of another, at the other's sizes.
 bool gives(const RegionCost& formulas, const RegionCost& numbers) {
+    if (!has_symbols_of(numbers, formulas)) return false;
     const SymbolValues& sizes = numbers.sizes;
     const CountFormulas& counts = formulas.formulas;
     bool all = gives(counts.operations, sizes, numbers.arithmetic.operations) &&

@@ -146,6 +146,14 @@ std::string order_text(const Contract& contract, const ContractArray& array) {
     return text + "] where it is contiguous";
 }
 
+/// In the fewest digits that round to it.
+std::string default_text(const ContractScalar& scalar) {
+    if (!scalar.value) return "";
+    return is_floating(scalar.type)
+               ? fmt::format(", {} unless given", static_cast<float>(*scalar.value))
+               : fmt::format(", {} unless given", *scalar.value);
+}
+
 std::string size_text(const Contract& contract, const ContractAxis& axis) {
     std::string text = fmt::format("{:<8}{} ", "size", axis.name);
     if (axis.fixed) return text + fmt::format("= {}", *axis.fixed);
@@ -244,9 +252,8 @@ std::vector<std::string> describe(const Diagram& diagram, const Contract& contra
     for (const ContractArray& array : contract.inputs) add(array, "input");
     for (const ContractArray& array : contract.outputs) add(array, "output");
     for (const ContractScalar& scalar : contract.scalars)
-        lines.push_back(
-            fmt::format("{:<8}{} {}{}", "number", scalar.name, name_of(scalar.type),
-                        scalar.value ? fmt::format(", {} unless given", *scalar.value) : ""));
+        lines.push_back(fmt::format("{:<8}{} {}{}", "number", scalar.name, name_of(scalar.type),
+                                    default_text(scalar)));
     for (const ContractAxis& axis : contract.axes) lines.push_back(size_text(contract, axis));
     lines.emplace_back("Outputs share no memory with each other or with inputs.");
     return lines;

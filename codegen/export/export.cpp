@@ -186,7 +186,7 @@ std::optional<Diagnostic> check_export_name(const std::string& name) {
     const bool word = !name.empty() && std::all_of(name.begin(), name.end(), fits) &&
                       std::isalpha(static_cast<unsigned char>(name.front())) != 0 &&
                       name.back() != '_' && name.find("__") == std::string::npos;
-    if (word && Names::of_export().are_free({name})) return std::nullopt;
+    if (word && Names::of_export_files().are_free({name})) return std::nullopt;
     return messages::bad_export_name(name);
 }
 

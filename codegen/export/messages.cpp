@@ -7,8 +7,8 @@ namespace napkin::messages {
 Diagnostic bad_export_name(const std::string& name) {
     return plain_error("E0961",
                        fmt::format("`{}` cannot name files, functions and an operator", name),
-                       "choose another with `--name`: letters, digits and underscores, no keyword "
-                       "of C, C++ or Python");
+                       "choose another with `--name`: letters, digits and underscores, no word "
+                       "that C, C++ or Python use themselves and no header or module of theirs");
 }
 
 Diagnostic half_a_byte(const std::string& array) {

@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "derive/tile_program.h"
+#include "schedule/limits.h"
 
 namespace napkin::lowering {
+
+static_assert(kMostRunTimeSize <= kMostAtRunTime, "types are inferred for no longer axes");
 
 /// The largest size of every axis of a region, by axis: its extent, or, where `run_time`,
 /// kMostRunTimeSize or less, so that every integer that is computed from sizes and indices is one

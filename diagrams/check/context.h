@@ -37,9 +37,10 @@ struct Context {
     std::map<std::string, Span> places;  ///< where each name of the diagram was first defined
 
     std::set<ArrayId> failed;  ///< arrays whose definition has errors: nothing more is said of them
-    std::map<ArrayId, Interval> integers;  ///< ranges of computed integers, where they are known
-    std::set<AxisId> named_axes;           ///< axes that something names
-    std::set<std::string> unknown_axes;    ///< which the line being checked names
+    std::map<ArrayId, Interval> integers;  ///< ranges of computed integers that sizes alone give
+    std::map<ArrayId, Interval> integers_at_run_time;  ///< the same at every size of a run
+    std::set<AxisId> named_axes;                       ///< axes that something names
+    std::set<std::string> unknown_axes;                ///< which the line being checked names
     bool sizes_known = true;  ///< whether every axis has the size that is meant; else nothing is
                               ///< said of bounds
     std::set<std::string> used_lets;

@@ -107,43 +107,34 @@ private:
     bool& good_;
 };
 
+/// The sizes that an axis may have: those of a kernel's run time, or the one given.
+Interval sizes_of(const Axis& axis, bool at_run_time) {
+    if (!at_run_time || !axis.dynamic) return {axis.extent, axis.extent};
+    return {1, std::max(axis.extent, kMostAtRunTime)};
+}
+
 /// The range of a part of an expression, where it follows from sizes alone.
-std::optional<Interval> known_range(Context& context, const Expression& part) {
+std::optional<Interval> known_range(const Context& context, const Expression& part,
+                                    bool at_run_time) {
     if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
-        return Interval{0, context.axis(index->axis).extent - 1};
-    if (const SizeOf* size = std::get_if<SizeOf>(&part.node)) {
-        const std::int64_t extent = context.axis(size->axis).extent;
-        return Interval{extent, extent};
-    }
+        return Interval{0, sizes_of(context.diagram[index->axis], at_run_time).high - 1};
+    if (const SizeOf* size = std::get_if<SizeOf>(&part.node))
+        return sizes_of(context.diagram[size->axis], at_run_time);
     const Read* read = std::get_if<Read>(&part.node);
     if (read == nullptr) return std::nullopt;
-    const auto known = context.integers.find(read->array);
-    return known == context.integers.end() ? std::nullopt : std::optional(known->second);
+    const auto& ranges = at_run_time ? context.integers_at_run_time : context.integers;
+    const auto known = ranges.find(read->array);
+    return known == ranges.end() ? std::nullopt : std::optional(known->second);
 }
 
-/// The size that an axis may have when a kernel runs.
-std::int64_t largest_size(const Axis& axis) {
-    return axis.dynamic ? kExactIntegers.high : axis.extent;
-}
-
-/// The range of an expression of which values of inputs may be any that their types have, and sizes
-/// at run time any at all.
-std::optional<Interval> possible_range(Context& context, const Expression& expression) {
-    const std::vector<Axis>& axes = context.diagram.axes;
-    const bool fixed =
-        std::none_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.dynamic; });
+/// The range of an expression at every size that a kernel may be given, of which values of inputs
+/// may be any that their types have.
+std::optional<Interval> possible_range(const Context& context, const Expression& expression) {
     return value_range(expression, [&](const Expression& part) -> std::optional<Interval> {
-        if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
-            return Interval{0, largest_size(context.axis(index->axis)) - 1};
-        if (const SizeOf* size = std::get_if<SizeOf>(&part.node)) {
-            const Axis& axis = context.axis(size->axis);
-            return Interval{axis.dynamic ? 1 : axis.extent, largest_size(axis)};
-        }
+        if (const std::optional<Interval> known = known_range(context, part, true)) return known;
         const Read* read = std::get_if<Read>(&part.node);
         if (read == nullptr) return std::nullopt;
-        const ElementType type = context.array(read->array).type;
-        const std::optional<Interval> known = known_range(context, part);
-        if (known && (fixed || type != ElementType::I64)) return known;
+        const ElementType type = context.diagram[read->array].type;
         return is_floating(type) ? std::nullopt : std::optional(range_of(type));
     });
 }
@@ -151,7 +142,9 @@ std::optional<Interval> possible_range(Context& context, const Expression& expre
 /// The ranges of the expression's integers that follow from sizes alone; reports the first that may
 /// be none of the language's. Values of inputs are not judged.
 std::optional<Interval> check_range(Context& context, const Expression& expression) {
-    const LeafRange leaf = [&](const Expression& part) { return known_range(context, part); };
+    const LeafRange leaf = [&](const Expression& part) {
+        return known_range(context, part, false);
+    };
     bool good = true;
     const std::optional<Interval> range =
         value_range(expression, leaf, [&](const Expression& part, const Interval& values) {
@@ -169,29 +162,70 @@ ElementType inferred_type(ValueKind kind, const std::optional<Interval>& range) 
     return range && range->within(kAny32) ? ElementType::I32 : ElementType::I64;
 }
 
-/// `range` follows from sizes alone; `possible` allows all values of inputs, nullopt any integer.
-void assign(Context& context, ArrayId target, ValueKind kind, const std::optional<Interval>& range,
-            const std::optional<Interval>& possible) {
+/// What integers may be. Nullopt is any number.
+struct Ranges {
+    std::optional<Interval> known;     ///< by the sizes given alone
+    std::optional<Interval> possible;  ///< at every size of a run, for any values of inputs
+};
+
+Ranges check_ranges(Context& context, const Expression& expression) {
+    return {check_range(context, expression), possible_range(context, expression)};
+}
+
+void know(std::map<ArrayId, Interval>& integers, ArrayId array, const Interval& range,
+          ElementType type) {
+    integers[array] = range.within(range_of(type)) ? range : range_of(type);
+}
+
+void assign(Context& context, ArrayId target, ValueKind kind, const Ranges& ranges = {}) {
     Array& array = context.array(target);
-    if (!array.rounds) array.type = inferred_type(kind, possible);
-    if (kind == ValueKind::Integer && range)
-        context.integers[target] =
-            range->within(range_of(array.type)) ? *range : range_of(array.type);
+    if (!array.rounds) array.type = inferred_type(kind, ranges.possible);
+    if (kind == ValueKind::Integer && ranges.known) {
+        know(context.integers, target, *ranges.known, array.type);
+        if (ranges.possible)
+            know(context.integers_at_run_time, target, *ranges.possible, array.type);
+    }
     if (!array.rounds) return;
     if ((array.type == ElementType::Bool) != (kind == ValueKind::Bool))
         context.report(messages::type_mismatch(array.span, array.name, name_of(array.type),
                                                kind == ValueKind::Bool));
 }
 
-/// Of a fold of values in a range, where one is known; `size` says how long an axis may be.
-template <class Size>
-std::optional<Interval> folded_range(const Context& context, const Fold& fold,
-                                     const std::optional<Interval>& values, const Size& size) {
-    if (!values || fold.monoid == kMax || fold.monoid == kMin) return values;
-    if (fold.monoid != kSum) return std::nullopt;
+/// How many values a fold takes in.
+Interval folded_count(const Context& context, const Fold& fold, bool at_run_time) {
     Interval count = {0, 1};
-    for (const AxisId axis : fold.over) count = count * Interval{0, size(context.diagram[axis])};
-    return *values * count;
+    for (const AxisId axis : fold.over)
+        count = count * Interval{0, sizes_of(context.diagram[axis], at_run_time).high};
+    return count;
+}
+
+/// Whether combining values in the ranges gives values in them.
+bool is_closed(const Monoid& monoid, const std::vector<Ranges>& values) {
+    const LeafRange leaf = [&](const Expression& part) {
+        const Operand* operand = std::get_if<Operand>(&part.node);
+        return operand == nullptr ? std::nullopt : values[operand->slot % values.size()].possible;
+    };
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!values[i].possible) continue;
+        const std::optional<Interval> combined = value_range(monoid.combine[i], leaf);
+        if (!combined || !combined->within(*values[i].possible)) return false;
+        const std::optional<Interval> identity = value_range(monoid.identity[i], leaf);
+        if (identity && !identity->within(*values[i].possible)) return false;
+    }
+    return true;
+}
+
+/// Of what a fold makes of values in the ranges.
+std::vector<Ranges> folded_ranges(const Context& context, const Fold& fold,
+                                  std::vector<Ranges> values) {
+    if (fold.monoid == kSum)
+        for (Ranges& each : values) {
+            if (each.known) each.known = *each.known * folded_count(context, fold, false);
+            if (each.possible) each.possible = *each.possible * folded_count(context, fold, true);
+        }
+    else if (!is_closed(context.diagram[fold.monoid], values))
+        return std::vector<Ranges>(values.size());
+    return values;
 }
 
 void assign_fold(Context& context, const Statement& statement, const Fold& fold) {
@@ -204,13 +238,14 @@ void assign_fold(Context& context, const Statement& statement, const Fold& fold)
     }
     std::vector<ValueKind> operands = kinds;
     operands.insert(operands.end(), kinds.begin(), kinds.end());
+    std::vector<Ranges> ranges;
+    for (const Expression& value : fold.values) ranges.push_back(check_ranges(context, value));
+    ranges = folded_ranges(context, fold, std::move(ranges));
     for (std::size_t i = 0; i < statement.targets.size(); ++i) {
         const ValueKind combined = kind_of(context.diagram, monoid.combine[i], operands);
         const bool whole = combined == ValueKind::Integer && kinds[i] == ValueKind::Integer;
         assign(context, statement.targets[i], whole ? ValueKind::Integer : ValueKind::Real,
-               folded_range(context, fold, check_range(context, fold.values[i]),
-                            [](const Axis& axis) { return axis.extent; }),
-               folded_range(context, fold, possible_range(context, fold.values[i]), largest_size));
+               ranges[i]);
     }
 }
 
@@ -237,16 +272,17 @@ void assign_types(Context& context, const Statement& statement) {
         overloaded{
             [&](const Map& map) {
                 assign(context, statement.targets[0], kind_of(context.diagram, map.value),
-                       check_range(context, map.value), possible_range(context, map.value));
+                       check_ranges(context, map.value));
             },
             [&](const Fold& fold) { assign_fold(context, statement, fold); },
             [&](const Select& select) {
-                check_range(context, select.value);
+                const Ranges ranges = check_ranges(context, select.value);
                 if (kind_of(context.diagram, select.value) == ValueKind::Bool)
                     context.report(messages::bool_in_arithmetic(select.value.span, "a selection"));
                 assign(context, statement.targets[0], kind_of(context.diagram, select.value),
-                       std::nullopt, possible_range(context, select.value));
-                assign(context, statement.targets[1], ValueKind::Integer, std::nullopt, kAny32);
+                       ranges);
+                assign(context, statement.targets[1], ValueKind::Integer,
+                       {std::nullopt, Interval{0, kAny32.high}});
             },
             [](const Opaque&) {},
         },

@@ -17,6 +17,7 @@ constexpr double kTitleSize = 13;
 constexpr double kLine = 13;  // between names that would meet
 constexpr double kGap = 6;
 constexpr double kDot = 3.5;
+constexpr double kHalfDecade = 3.2;
 constexpr Stroke kAxisStroke{kBlack, 1, Dash::Solid};
 constexpr Stroke kGrid{kCacheColor, 0.3, Dash::Solid};
 constexpr Stroke kMarkStroke{kBlack, 0.8, Dash::Dotted};
@@ -71,20 +72,31 @@ public:
         }
         y_.widen(1.25);
         if (x_.high <= x_.low) x_.widen(1.25);
+        for (Scale* scale : {&x_, &y_})
+            if (scale->ticks().empty()) scale->widen(kHalfDecade);
+        for (const PlotMark& mark : plot.marks)
+            if (is_line(mark)) lines_.push_back(&mark);
+        std::stable_sort(lines_.begin(), lines_.end(),
+                         [](const PlotMark* a, const PlotMark* b) { return a->x < b->x; });
         x_.from = 0;
         x_.to = kWidth;
         y_.from = kHeight;
-        y_.to = 0;
+        y_.to = lines_.empty() ? 0 : kLine * static_cast<double>(lines_.size()) + kGap;
     }
 
     Canvas run() {
         canvas_.title = plot_.title;
         axes();
-        for (const PlotMark& mark : plot_.marks) draw(mark);
+        draw_lines();
+        for (const PlotMark& mark : plot_.marks)
+            if (!is_line(mark)) draw(mark);
         for (const Curve& curve : plot_.curves) {
             Line line{{}, false, {kBlack, curve.width, curve.dash}, Part::Wire};
             for (const Point& point : curve.points) line.points.push_back(at(point));
-            if (line.points.size() > 1) canvas_.operations.push_back({std::move(line), {}});
+            if (line.points.size() > 1)
+                canvas_.operations.push_back({std::move(line), {}});
+            else if (!line.points.empty())
+                canvas_.dot(line.points.front(), kDot, kBlack, kBlack);
         }
         name_curves();
         fit(canvas_, kMargin);
@@ -92,6 +104,7 @@ public:
     }
 
 private:
+    static bool is_line(const PlotMark& mark) { return mark.letter.empty() && mark.y <= 0; }
     [[nodiscard]] Point at(const Point& point) const { return {x_.at(point.x), y_.at(point.y)}; }
     void put(const std::string& text, Point where, Anchor anchor, double size = kTextSize) {
         canvas_.text(plain_text(text), where, anchor, size);
@@ -115,22 +128,47 @@ private:
         put(plot_.title, {0, -kGap - 1.6 * kLine}, Anchor::Left, kTitleSize);
     }
 
-    /// Lines are named at the top, on a row of their own each where they are near each other.
+    /// Lines are named above the curves, each on a row of its own, from which it goes down. Those
+    /// on the left are named on their right, the first on top, and the others on their left, the
+    /// last on top: so no line goes through another's name.
+    void draw_lines() {
+        const auto first_right =
+            std::find_if(lines_.begin(), lines_.end(),
+                         [&](const PlotMark* mark) { return x_.at(mark->x) > kWidth / 2; });
+        std::reverse(first_right, lines_.end());
+        double y = 0;
+        for (auto line = lines_.begin(); line != lines_.end(); ++line) {
+            const bool is_left = line < first_right;
+            const double x = x_.at((*line)->x);
+            canvas_.line({x, y + 3}, {x, kHeight}, kMarkStroke, Part::Rule);
+            y += kLine;
+            put((*line)->name, {x + (is_left ? 3 : -3), y}, is_left ? Anchor::Left : Anchor::Right);
+        }
+    }
+
     void draw(const PlotMark& mark) {
         const double x = x_.at(mark.x);
+        const double y = y_.at(mark.y);
         if (!mark.letter.empty()) {
-            put(mark.letter, {x, y_.at(mark.y) + 0.3 * kTextSize}, Anchor::Middle);
+            put(mark.letter, {x, y + 0.3 * kTextSize}, Anchor::Middle);
             return;
         }
-        if (mark.y > 0) {
-            canvas_.dot({x, y_.at(mark.y)}, kDot, kBlack, kBlack);
-            put(mark.name, {x + 2 * kDot, y_.at(mark.y) + 1.2 * kTextSize}, Anchor::Left);
-            return;
-        }
-        canvas_.line({x, 0}, {x, kHeight}, kMarkStroke, Part::Rule);
-        const bool left = x > kWidth / 2;
-        put(mark.name, {x + (left ? -3 : 3), kLine * static_cast<double>(++rows_)},
-            left ? Anchor::Right : Anchor::Left);
+        canvas_.dot({x, y}, kDot, kBlack, kBlack);
+        name_dot(mark.name, {x + 2 * kDot, y + 1.2 * kTextSize});
+    }
+
+    /// Below the dot, apart from the names of others; above it where the axis is near.
+    void name_dot(const std::string& name, Point where) {
+        const auto box = [&] {
+            return bounds_of(Text{plain_text(name), where, Anchor::Left, kTextSize, kBlack});
+        };
+        const bool has_room = box().bottom + kLine < kHeight;
+        if (!has_room) where.y -= 2 * kLine;
+        while (std::any_of(names_.begin(), names_.end(),
+                           [&](const Box2& other) { return overlap(box(), other); }))
+            where.y += has_room ? kLine : -kLine;
+        names_.push_back(box());
+        put(name, where, Anchor::Left);
     }
 
     /// On the right of their last points, apart from each other.
@@ -158,7 +196,8 @@ private:
     Canvas canvas_;
     Scale x_;
     Scale y_;
-    int rows_ = 0;
+    std::vector<const PlotMark*> lines_;
+    std::vector<Box2> names_;  // of dots
 };
 
 }  // namespace

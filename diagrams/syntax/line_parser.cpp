@@ -116,6 +116,9 @@ ParamLine LineParser::param_line() {
     type_of(line.param);
     if (cursor_.expect_assign("a parameter has a default: `param eps : f32 = 1e-6`"))
         line.value = expressions_.parse();
+    if (cursor_.at(TokenKind::Comma))
+        cursor_.fail(messages::expected(cursor_.here(), "the end of the line", cursor_.found(),
+                                        "each parameter has a line of its own"));
     return line;
 }
 

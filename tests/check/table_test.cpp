@@ -266,5 +266,35 @@ TEST_CASE("types are inferred, or round where the user wrote them") {
     });
 }
 
+TEST_CASE("an integer whose values may not fit 32 bits at every size of a run has 64") {
+    check_table({
+        {"axis t = 4 dynamic\ninput L[t] : i32, M[t] : i8\noutput I[t] = 4 * t\n"
+         "output J[t] = 5 * t\noutput N[t] = I[t] + t\noutput S = sum(t) L[t]\n"
+         "output C = sum(t) if M[t] > 0 then 1 else 0\noutput Z[t] = t - size(t)",
+         "output I[t] : i32 = 4 * t\noutput J[t] : i64 = 5 * t\n"
+         "output N[t] : i64 = I[t] + t\noutput S : i64 = sum(t) L[t]\n"
+         "output C : i32 = sum(t) (if M[t] > 0 then 1 else 0)\n"
+         "output Z[t] : i32 = t - size(t)\n"},
+        {"input L[q] : i32\nA[q] = L[q] + 1\noutput v[d], w[d] = topk[q](A[q])\n"
+         "output m = max(q) L[q]",
+         "A[q] : i64 = L[q] + 1\noutput v[d] : i64, output w[d] : i32 = topk[q](A[q])\n"
+         "output m : i32 = max(q) L[q]\n"},
+    });
+}
+
+TEST_CASE("integers that a monoid of one's own leaves in their range keep their type") {
+    const auto type_of = [](const std::string& monoid) {
+        SourceMap sources;
+        const Result<Checked> checked = load_diagram(
+            sources, "t.ncd",
+            monoid + "\ndiagram t {\naxis q = 8\ninput L[q] : i32\noutput m = own(q) L[q]\n}\n",
+            {});
+        REQUIRE(checked.has_value());
+        return checked->diagram[*find_array(checked->diagram, "m")].type;
+    };
+    CHECK_EQ(type_of("monoid own(a; b) = max(a, b) identity 0"), ElementType::I32);
+    CHECK_EQ(type_of("monoid own(a; b) = a + b identity 0"), ElementType::I64);
+}
+
 }  // namespace
 }  // namespace napkin

@@ -97,6 +97,28 @@ TEST_CASE("wide integers: kernels of every target compute what the reference doe
     }
 }
 
+TEST_CASE(
+    "wide integers: a kernel made at a small size computes what the language says at a large") {
+    const auto at = [](std::int64_t size) {
+        return test::derive(test::load("diagram grows { axis q = 4 dynamic, k = 2\n"
+                                       "input W[q, k] : i32, V[q, k] : i8\n"
+                                       "output I[q] = q * 100000 - size(q)\n"
+                                       "L[q] = q * 100000\noutput M[q] = L[q] - V[q, 0]\n"
+                                       "output E[k] = sum(q) W[q, k]\n"
+                                       "output C[k] = sum(q) q * V[q, k] }",
+                                       {{"q", size}}),
+                            "group q by 64 in I\nfuse L, M\ngroup q by 64 in M\n"
+                            "stream q by 64 in E\nstream q by 64 in C");
+    };
+    const State small = at(4);
+    const Result<TileProgram> tiles = expand(small);
+    REQUIRE(tiles.has_value());
+    const Result<EmittedProgram> program = emit(small, *tiles, {});
+    REQUIRE(program.has_value());
+    CHECK_EQ(test::wrong_with(at(4), *program, 1), "");
+    CHECK_EQ(test::wrong_with(at(30000), *program, 1), "");
+}
+
 TEST_CASE("wide integers: a kernel says how long axes of run-time size may be") {
     const auto limit = [](const char* integer) {
         const Wide each{integer, "axis t = 40 dynamic, d = 24 dynamic"};
