@@ -115,9 +115,13 @@ PolynomialId NormalForm::relative_to_largest(PolynomialId sum) {
             return exponent == kZero || never_large(exponent, kMostBounds);
         }))
         return sum;
-    TermId largest = algebra_.term_of(exponents.front());
+    const auto real = [&](PolynomialId exponent) {
+        const double* value = algebra_.as_constant(exponent);
+        return value != nullptr ? algebra_.number(*value, false) : algebra_.term_of(exponent);
+    };
+    TermId largest = real(exponents.front());
     for (std::size_t i = 1; i < exponents.size(); ++i)
-        largest = algebra_.apply(Function::Max, {largest, algebra_.term_of(exponents[i])});
+        largest = algebra_.apply(Function::Max, {largest, real(exponents[i])});
     const TermId gauge = algebra_.apply(Function::Guard, {largest});
     scaled_.emplace(gauge, sum);
     PolynomialId relative = kZero;

@@ -35,7 +35,7 @@ void Builder::build_held_mean(std::uint32_t mean) {
     const bool everywhere = variable.guards.empty();
     const ArrayId sum = total("_sum", variable.axes, expression(variable.value, Where::Chunk));
     const ArrayId count =
-        total("_count", everywhere ? std::vector<AxisId>{} : variable.axes, number(1));
+        total("_count", everywhere ? std::vector<AxisId>{} : variable.axes, number(1, false));
     initialise(target, number(kInfinity));
     Expression average =
         apply(Function::Guard, {apply(Function::Divide, {read_array(sum), read_array(count)})});
