@@ -20,8 +20,9 @@
 namespace napkin {
 namespace {
 
-constexpr double kAwait = 40;             ///< a warp's, to wait for a slot of a ring and release it
-constexpr std::int64_t kBesideRows = 24;  ///< registers that a thread of rows needs besides
+constexpr double kPerHalf = 3;  ///< to take a number out of a register of two, or put it in
+constexpr double kAwait = 40;   ///< a warp's, to wait for a slot of a ring and release it
+constexpr std::int64_t kBesideRows = 24;     ///< registers that a thread of rows needs besides
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
 /// Barriers that take as long as lanes that put together what they have folded, and as warps.
 constexpr double kShuffled = 3;
@@ -197,6 +198,7 @@ private:
             work += places * elements_.instructions_of(compute, *value);
         if (std::holds_alternative<Fold>(compute.statement.body)) work.instructions += places;
         if (!plan_.has_products()) work += scattered_.read_by(compute, leaf);
+        work.instructions += places * kPerHalf * halves_of(compute);
         const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
         // Lanes that fold a row for what comes next wait for each other.
         if (std::holds_alternative<Fold>(compute.statement.body) && plan_.has_products() &&
@@ -214,6 +216,19 @@ private:
             work.shared += places * 2;
         }
         return work;
+    }
+
+    /// How many numbers that are held two in a register an element is made of, and whether it is
+    /// one.
+    [[nodiscard]] double halves_of(const Compute& compute) const {
+        if (plan_.rows_in_pairs == 0) return 0;
+        const auto is_half = [&](VariableId variable) {
+            const schedule::Tile& tile = plan_.tiles.at(variable);
+            return tile.home == schedule::Home::Fragment && tile.type != ElementType::F32;
+        };
+        return static_cast<double>(
+                   std::count_if(compute.reads.begin(), compute.reads.end(), is_half)) +
+               (is_half(compute.targets.front()) ? 1 : 0);
     }
 
     /// Where no product is, whether threads put together what each has folded.

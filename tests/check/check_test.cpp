@@ -62,7 +62,7 @@ diagram wide {
                                      {"product8", ElementType::I64},
                                      {"any_size", ElementType::I64},
                                      {"any_count", ElementType::I64},
-                                     {"of_any_size", ElementType::I64},
+                                     {"of_any_size", ElementType::I32},
                                      {"best", ElementType::I64},
                                      {"at", ElementType::I32},
                                      {"sums", ElementType::I64},

@@ -160,8 +160,8 @@ std::vector<std::filesystem::path> files_ending(const std::string& ending) {
     return files;
 }
 
-/// The rules of struck.jsonl: a row is struck where its file, its workload, its target and its
-/// sizes are those of a rule; what a rule does not say may be anything.
+/// The rules of struck.jsonl: a row is struck where its file, its workload, its target, its sizes
+/// and its steps are those of a rule; what a rule does not say may be anything.
 class Strikes {
 public:
     Strikes() : rules_(lines_of(std::filesystem::path(NAPKIN_RESULTS_DIR) / "struck.jsonl")) {
@@ -169,7 +169,7 @@ public:
     }
 
     bool strike(const std::string& file, const std::string& workload, const std::string& target,
-                const SizesByName& sizes) {
+                const SizesByName& sizes, const Json& steps) {
         const auto holds = [](const Json& rule, const char* key, const std::string& value) {
             if (!rule.contains(key)) return true;
             const auto values = rule[key].get<std::vector<std::string>>();
@@ -185,7 +185,8 @@ public:
         bool struck = false;
         for (std::size_t i = 0; i < rules_.size(); ++i)
             if (holds(rules_[i], "files", file) && holds(rules_[i], "targets", target) &&
-                holds(rules_[i], "workloads", workload) && has_sizes(rules_[i])) {
+                holds(rules_[i], "workloads", workload) && has_sizes(rules_[i]) &&
+                (!rules_[i].contains("steps") || rules_[i]["steps"] == steps)) {
                 idle_.erase(i);
                 struck = true;
             }
@@ -283,8 +284,8 @@ private:
     }
 
     bool is_struck(const std::string& file, const std::string& workload, const std::string& target,
-                   const SizesByName& sizes) {
-        const bool is = strikes_.strike(file, workload, target, sizes);
+                   const SizesByName& sizes, const Json& steps = {}) {
+        const bool is = strikes_.strike(file, workload, target, sizes, steps);
         records_.struck += is ? 1 : 0;
         return is;
     }
@@ -293,7 +294,7 @@ private:
         const std::string name = line["diagram"];
         const std::string target = line["target"];
         const auto sizes = line["sizes"].get<SizesByName>();
-        if (is_struck(file, name, target, sizes)) return;
+        if (is_struck(file, name, target, sizes, line["steps"])) return;
         std::string steps;
         std::string made = target;
         for (const std::string step : line["steps"]) {
