@@ -1,7 +1,7 @@
 // Diagrams far larger than a page.
 #include <doctest/doctest.h>
 
-#include <ctime>
+#include <set>
 #include <string>
 
 #include "derive/state.h"
@@ -26,12 +26,14 @@ State chain_of(int count) {
 
 }  // namespace
 
-TEST_CASE("hundreds of kernels are drawn within seconds") {
+TEST_CASE("of hundreds of kernels every array has its place, in the width of a page") {
     const State state = chain_of(300);
-    const std::clock_t start = std::clock();
     const drawing::Canvas canvas = drawing::draw_diagram(state.diagram, state.relabelling);
-    CHECK_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 4);
     CHECK_LE(canvas.width, 900);
+    std::set<std::string> placed;
+    for (const drawing::Element& element : canvas.elements) placed.insert(element.meaning.array);
+    for (const Array& array : state.diagram.arrays)
+        CHECK_MESSAGE(placed.contains(array.name), array.name);
 }
 
 }  // namespace napkin::test
