@@ -31,7 +31,8 @@ class Refused(Exception):
 
 
 class Exports:
-    """Operators by diagram, derivation and sizes, in a folder; made and compiled by several processes at once.
+    """Operators by diagram, derivation and sizes, in a folder; made and compiled by several processes at once, for the
+    target, or of each region the best.
 
     Names begin with `prefix`, as those of two napkins in one process must."""
 
@@ -62,8 +63,8 @@ class Exports:
         folder = self.folder / name
         if folder.exists():
             return
-        line = [self.napkin, "export", str(diagram), "--drv", str(derivation), "--target", self.target, "--unproved",
-                "--name", name, "--json", "-o", str(folder)]
+        line = [self.napkin, "export", str(diagram), "--drv", str(derivation), "--unproved", "--name", name, "--json",
+                "-o", str(folder), *(["--target", self.target] if self.target else [])]
         for axis, size in sizes.items():
             line += ["--set", f"{axis}={size}"]
         answer = subprocess.run(line, capture_output=True, text=True)

@@ -187,6 +187,7 @@ std::optional<Diagnostic> refuse_outputs(const Arguments& arguments) {
     for (const std::string& output : arguments.outputs) outputs.push_back(after_equals(output));
     std::set<fs::path> files;
     for (const std::string& output : outputs) {
+        if (output.empty()) continue;  // what is no array and a file is refused where it is read
         if (auto refused = refuse_output(arguments, output)) return refused;
         std::error_code ignored;
         const bool is_device = fs::is_other(output, ignored);

@@ -56,8 +56,10 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"save_slices",    {1, 2}, {}},
         {"save_row_pieces", {1}, {}},
         {"save_rows",      {1}, {}},
+        {"scan_row",       {},  {0, 3}},
         {"start_multiply", {},  {0}},
         {"store",          {1}, {}},
+        {"take_next",      {},  {0}},
         {"take_registers", {},  {}},
         {"wait_copies",    {},  {}},
         {"wait_products",  {},  {}},
@@ -71,8 +73,8 @@ std::optional<Primitive> find_primitive(const std::string& name) {
 
 /// Of those that give a value: they exchange it through their second argument.
 bool exchanges(const std::string& function) {
-    constexpr std::array<std::string_view, 4> kThroughScratch = {"block_maximum", "block_minimum",
-                                                                 "block_product", "block_sum"};
+    constexpr std::array<std::string_view, 5> kThroughScratch = {
+        "block_first", "block_maximum", "block_minimum", "block_product", "block_sum"};
     return std::find(kThroughScratch.begin(), kThroughScratch.end(), function) !=
            kThroughScratch.end();
 }

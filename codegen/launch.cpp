@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/emit.h"
+#include "diagrams/memory_order.h"
 #include "diagrams/rounding.h"
 
 namespace napkin {
@@ -25,7 +26,7 @@ std::vector<std::int64_t> strides_of(const Array& array, const std::vector<std::
     std::vector<std::int64_t> strides(array.axes.size(), 1);
     std::int64_t next = 1;
     for (std::size_t i = array.axes.size(); i-- > 0;) {
-        const std::size_t dimension = array.layout.empty() ? i : array.layout[i];
+        const std::size_t dimension = dimension_at(array, i);
         strides[dimension] = next;
         next *= extents[array.axes[dimension].index()];
     }

@@ -1,6 +1,6 @@
 // Derivation files: one command a line, the commands a person would type.
 //
-//   RULE NAME (, NAME)* [as NAME (, NAME)*] [by SIZE | = SIZE] [at LEVEL] [to TYPE] [in REGION] [#
+//   RULE NAME (, NAME)* [[AXIS (, AXIS)*]] [as NAME (, NAME)*] [by SIZE | = SIZE] [at LEVEL] [to TYPE] [in REGION] [#
 //   comment]
 //   schedule CHOICE [of WORDS] = VALUE [in REGION] [# comment]
 #include <algorithm>
@@ -32,7 +32,11 @@ std::size_t end_of_command(const std::string& text, std::size_t begin) {
                                                  : end;
 }
 
-/// Splits one command into words, `,` and `=`; a `#` ends it. An unexpected character is reported.
+bool is_mark(char c) {
+    return c == ',' || c == '=' || c == '[' || c == ']';
+}
+
+/// Splits one command into words and marks; a `#` ends it. An unexpected character is reported.
 std::vector<Word> words_of(std::string_view line, Span start, std::string& comment,
                            Diagnostics& errors) {
     std::vector<Word> words;
@@ -48,7 +52,7 @@ std::vector<Word> words_of(std::string_view line, Span start, std::string& comme
                    std::isspace(static_cast<unsigned char>(comment.back())) != 0)
                 comment.pop_back();
             break;
-        } else if (c == ',' || c == '=') {
+        } else if (is_mark(c)) {
             words.push_back({std::string(1, c), {place, place + 1, start.file}});
             ++at;
         } else if (is_word_character(c)) {
@@ -77,12 +81,16 @@ public:
         command.span = cover(words_.front().span, words_.back().span);
         at_ = 1;
         if (at_ < words_.size() && !opens_clause()) command.names = names();
+        if (!failed_ && words_.front().text == "layout" && stands("[")) command.axes = axes();
         while (at_ < words_.size() && !failed_) clause(command);
         if (failed_) return std::nullopt;
         return command;
     }
 
 private:
+    [[nodiscard]] bool stands(std::string_view mark) const {
+        return at_ < words_.size() && words_[at_].text == mark;
+    }
     [[nodiscard]] bool is_schedule() const { return words_.front().text == "schedule"; }
     [[nodiscard]] bool is_keyword(const std::string& text) const {
         return (text == "of" && is_schedule()) || text == "as" || text == "by" || text == "=" ||
@@ -117,9 +125,18 @@ private:
         std::vector<std::string> list;
         while (!failed_) {
             list.push_back(name(words_[at_ - 1]));
-            if (at_ >= words_.size() || words_[at_].text != ",") break;
+            if (!stands(",")) break;
             ++at_;
         }
+        return list;
+    }
+    /// `[c, i, k]`
+    std::vector<std::string> axes() {
+        const Word open = words_[at_++];
+        std::vector<std::string> list = names();
+        if (failed_) return {};
+        if (!stands("]")) fail(messages::bracket_left_open(open.span));
+        ++at_;
         return list;
     }
     /// `fetch the first operands of S`.
@@ -131,7 +148,7 @@ private:
         return text;
     }
     std::string name(const Word& after) {
-        if (at_ >= words_.size() || words_[at_].text == "," || words_[at_].text == "=") {
+        if (at_ >= words_.size() || is_mark(words_[at_].text.front())) {
             fail(messages::missing_name(after.span, after.text));
             return {};
         }
@@ -174,6 +191,7 @@ std::string joined(const std::vector<std::string>& names) {
 std::string print(const Command& command) {
     std::string text = command.rule;
     if (!command.names.empty()) text += " " + joined(command.names);
+    if (!command.axes.empty()) text += "[" + joined(command.axes) + "]";
     if (!command.of.empty()) text += " of " + command.of;
     if (!command.value.empty()) text += " = " + command.value;
     if (!command.as.empty()) text += " as " + joined(command.as);

@@ -39,6 +39,10 @@ Diagnostic missing_size(Span after) {
     return at(after, "E0608", "a size is missing", "after this");
 }
 
+Diagnostic bracket_left_open(Span place) {
+    return at(place, "E0609", "a bracket is left open", "this one", "axes end with `]`");
+}
+
 Diagnostic bad_size(Span place, const std::string& text) {
     return at(place, "E0604", "`" + text + "` is not a size", "here",
               "a size is a whole number from 1 to 2^63 - 1");

@@ -11,6 +11,7 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic unexpected_word(Span place, const std::string& word);
 [[nodiscard]] Diagnostic missing_name(Span after, const std::string& word);
 [[nodiscard]] Diagnostic missing_size(Span after);
+[[nodiscard]] Diagnostic bracket_left_open(Span place);
 [[nodiscard]] Diagnostic bad_size(Span place, const std::string& text);
 /// A step of a derivation that does not apply, with the rule's own reason.
 [[nodiscard]] Diagnostic step_refused(Span place, const std::string& command,

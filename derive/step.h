@@ -17,6 +17,7 @@ namespace napkin {
 struct Command {
     std::string rule;
     std::vector<std::string> names;    ///< what stands before the first keyword
+    std::vector<std::string> axes;     ///< in brackets after the only name
     std::vector<std::string> as;       ///< after `as`
     std::optional<std::int64_t> size;  ///< after `by` or `=`
     std::string at;                    ///< after `at`: a level, alias, or `tensor-core`

@@ -133,6 +133,12 @@ double BlockClock::copied(const UnitWork& work) const {
     return work.own_instructions * plain_.step + work.own_trips * load_;
 }
 
+/// How many times as long a block takes whose warps are too few for every part of a processor.
+double BlockClock::lone(const KernelWork& kernel) {
+    constexpr double kParts = 4;
+    return std::max(1.0, kParts / static_cast<double>(kernel.warps));
+}
+
 double BlockClock::waits(const UnitWork& work, const KernelWork& kernel) const {
     return work.steps * kind_of(kernel).step + work.barriers * barrier_;
 }
@@ -152,13 +158,15 @@ double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
            busy(awaited, kernel).tensor / static_cast<double>(kernel.groups) + own;
 }
 
-/// Of a chunk: it is there no sooner than what it works on, of which several are on their way; what
-/// an agent copies itself comes one instruction of a lone warp after the other.
+/// Of a chunk: it is there no sooner than what it works on, of which several are on their way, or,
+/// where there is place for one, none before it is done. What an agent copies itself comes one
+/// instruction of a lone warp after the other.
 double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
     const double arrives = loop.loads ? load_ / static_cast<double>(loop.stages) : 0;
     if (loop.waits)
-        return arrives + loop.chunk.loaded * moved_byte(kernel) + computed(loop.chunk, kernel) +
-               waits(loop.chunk, kernel) + copied(loop.chunk);
+        return arrives + loop.chunk.loaded * moved_byte(kernel) +
+               computed(loop.chunk, kernel) * lone(kernel) + waits(loop.chunk, kernel) +
+               copied(loop.chunk);
     if (kernel.groups == 0) return std::max(chain(loop.chunk, kernel), arrives);
     return std::max({chain(loop.chunk, kernel), arrives, copied(loop.chunk)});
 }
@@ -338,11 +346,11 @@ BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
                  cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0);
     Tiles tiles = tiles_of(work);
     Times times;
-    times.high = start_ + std::max(memory, last_end(work, tiles));
+    times.high = start_ + together({memory, last_end(work, tiles)}, copied_);
     times.low = times.high;
     if (!work.data_decides) return times;
     tiles.chunks = std::min(tiles.chunks, 1.0);
-    times.low = start_ + std::max(memory, last_end(work, tiles));
+    times.low = start_ + together({memory, last_end(work, tiles)}, copied_);
     return times;
 }
 

@@ -23,7 +23,8 @@ void ElementWork::start(bool is_product) {
 
 double ElementWork::places_of(const Compute& compute) const {
     double places = elements(compute.statement.targets.front());
-    for (const AxisId axis : folded_axes(compute.statement)) places *= extent(axis);
+    if (!schedule::is_scan(compute.statement))
+        for (const AxisId axis : folded_axes(compute.statement)) places *= extent(axis);
     // Where no column axis is shared by warps, each of them does all.
     const std::vector<AxisId> axes = axes_of(compute);
     const bool is_split = std::any_of(axes.begin(), axes.end(),

@@ -24,6 +24,8 @@ constexpr double kPerHalf = 3;  ///< to take a number out of a register of two, 
 constexpr double kAwait = 40;   ///< a warp's, to wait for a slot of a ring and release it
 constexpr std::int64_t kBesideRows = 24;     ///< registers that a thread of rows needs besides
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
+constexpr double kPerRanked = 4;  ///< to take a value in that may be the first, and its place
+constexpr double kPerPassed = 3;  ///< to pass a value on to a lane further on, which takes it in
 /// Barriers that take as long as lanes that put together what they have folded, and as warps.
 constexpr double kShuffled = 3;
 constexpr double kAcrossWarps = 4;
@@ -103,7 +105,8 @@ private:
         work.missing_registers = std::max(work.missing_registers, missing_registers(loop));
         read(loop.body, work, inner.chunk, chunks);
         inner.loads = inner.loads || inner.chunk.loaded > 0;
-        inner.waits = inner.loads && !plan_.has_products();
+        inner.waits =
+            inner.loads && (!plan_.has_products() || (groups() == 0 && inner.stages == 1));
         work.loops.push_back(std::move(inner));
         masked_ = is_within;
     }
@@ -197,6 +200,9 @@ private:
         for (const Expression* value : expressions_of(compute.statement))
             work += places * elements_.instructions_of(compute, *value);
         if (std::holds_alternative<Fold>(compute.statement.body)) work.instructions += places;
+        if (std::holds_alternative<Select>(compute.statement.body))
+            work.instructions += places * kPerRanked;
+        if (schedule::is_scan(compute.statement)) work += passed_on(places);
         if (!plan_.has_products()) work += scattered_.read_by(compute, leaf);
         work.instructions += places * kPerHalf * halves_of(compute);
         const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
@@ -205,16 +211,32 @@ private:
             tile.home == schedule::Home::Row && !plan_.lane_folds.contains(leaf))
             work.steps += 1;
         if (combines_lanes(compute, leaf)) {
-            // Of a fragment, every column that a thread has.
-            const bool columns = tile.home == schedule::Home::Fragment;
-            const auto values = static_cast<double>(
-                columns ? schedule::columns_of(plan_, *tile.column).of_thread : 1);
+            // Of a fragment, every column that a thread has, but for scans, whose vectors do not
+            // wait for each other; of a selection, a value and where it stands.
+            const bool columns =
+                tile.home == schedule::Home::Fragment && plan_.serial.contains(leaf);
+            const auto values =
+                static_cast<double>(columns ? schedule::columns_of(plan_, *tile.column).of_thread
+                                            : compute.targets.size());
             work.barriers += kShuffled * values + (plan_.across_warps ? kAcrossWarps : 0);
+            if (columns) work.instructions += values * put_together();
         }
         if (tile.home == schedule::Home::Matrix || tile.home == schedule::Home::Shared) {
             work.instructions += places * kPublish;
             work.shared += places * 2;
         }
+        return work;
+    }
+
+    /// What a scan does beside folding each vector: lanes pass on what theirs come to, which then
+    /// stands before each element.
+    [[nodiscard]] UnitWork passed_on(double places) const {
+        constexpr double kOfVector = 2;  // to tell all lanes the last, and each what is before it
+        const auto lanes = static_cast<double>(std::min<std::int64_t>(plan_.lanes_per_row, 32));
+        const double vectors = places / static_cast<double>(plan_.vector);
+        UnitWork work;
+        work.instructions = places + vectors * (std::log2(lanes) * kPerPassed + kOfVector);
+        work.shared = vectors * (std::log2(lanes) + kOfVector) * 4;
         return work;
     }
 
@@ -233,13 +255,22 @@ private:
 
     /// Where no product is, whether threads put together what each has folded.
     [[nodiscard]] bool combines_lanes(const Compute& compute, schedule::LeafId leaf) const {
-        if (plan_.has_products() || !std::holds_alternative<Fold>(compute.statement.body) ||
+        if (plan_.has_products() || folded_axes(compute.statement).empty() ||
             plan_.lane_folds.contains(leaf))
             return false;
         const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
-        if (tile.home == schedule::Home::Fragment)
+        if (tile.home == schedule::Home::Fragment && !schedule::is_scan(compute.statement))
             return plan_.serial.contains(leaf) && plan_.sharers() > 1;
         return plan_.lanes_per_row > 1;
+    }
+
+    /// Instructions of all threads to put together a column that threads share: to exchange it with
+    /// other lanes, and to read what every warp has of it.
+    [[nodiscard]] double put_together() const {
+        const auto lanes = static_cast<double>(plan_.lanes_per_row);
+        const double exchanged = 2 * std::max(0.0, std::log2(kLanes / lanes));
+        const double warps = static_cast<double>(plan_.sharers()) / std::max(1.0, kLanes / lanes);
+        return static_cast<double>(plan_.threads()) * (exchanged + (warps > 1 ? 1 + 2 * warps : 0));
     }
 
     [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/memory_order.h"
 #include "perfmodel/moved.h"
 #include "schedule/arrange_groups.h"
 #include "schedule/own_copy.h"
@@ -62,7 +63,7 @@ double MoveWork::lines_beyond(const TileStatement& leaf, double bits, double byt
     const Array& array = region_.arrays[id.index()];
     double run = bits / 8;
     for (std::size_t i = array.axes.size(); i-- > 0 && run < kLine;) {
-        const AxisId axis = array.axes[array.layout.empty() ? i : array.layout[i]];
+        const AxisId axis = array.axes[dimension_at(array, i)];
         run *= elements_.extent(axis);
         if (elements_.extent(axis) < static_cast<double>(region_.axes[axis.index()].extent)) break;
     }

@@ -3,9 +3,17 @@
 #include <cmath>
 #include <set>
 
+#include "diagrams/memory_order.h"
 #include "perfmodel/affine.h"
 
 namespace napkin {
+namespace {
+
+std::size_t innermost(const Array& array) {
+    return array.axes.empty() ? 0 : innermost_dimension(array);
+}
+
+}  // namespace
 
 std::vector<Footprint> footprints_of(const std::vector<AxisId>& axes) {
     std::vector<Footprint> dimensions;
@@ -15,8 +23,9 @@ std::vector<Footprint> footprints_of(const std::vector<AxisId>& axes) {
 
 Moved moved_by(const RegionProgram& region, const Load& load) {
     const Variable& target = region.variables[load.target.index()];
-    const std::vector<AxisId>& axes = region.arrays[target.array.index()].axes;
-    Moved moved{load.array, target.level, target.type, false, footprints_of(axes)};
+    const Array& array = region.arrays[target.array.index()];
+    const std::vector<AxisId>& axes = array.axes;
+    Moved moved{load.array, target.level, target.type, false, footprints_of(axes), innermost(array)};
     for (std::size_t k = 0; load.gather.empty() && k < axes.size(); ++k) {
         moved.dimensions[k].index = load.index[k];
         moved.dimensions[k].limit = region.axes[axes[k].index()].extent;
@@ -29,13 +38,20 @@ Moved moved_by(const RegionProgram& region, const Save& save) {
     const Variable& source = region.variables[save.source.index()];
     const auto stored = region.stored.find(save.array);
     const bool is_inner = save.target || stored == region.stored.end();
-    return {save.array, source.level, is_inner ? source.type : stored->second, true,
-            footprints_of(region.arrays[save.array.index()].axes)};
+    const Array& array = region.arrays[save.array.index()];
+    return {save.array,
+            source.level,
+            is_inner ? source.type : stored->second,
+            true,
+            footprints_of(array.axes),
+            innermost(array)};
 }
 
 std::optional<AxisId> axis_along(const Moved& moved) {
-    if (moved.dimensions.empty() || moved.dimensions.back().index.size() != 1) return std::nullopt;
-    const std::set<AxisId> used = axes_used(moved.dimensions.back().index.front());
+    if (moved.dimensions.empty()) return std::nullopt;
+    const std::vector<Expression>& index = moved.dimensions[moved.innermost].index;
+    if (index.size() != 1) return std::nullopt;
+    const std::set<AxisId> used = axes_used(index.front());
     return used.size() == 1 ? std::optional(*used.begin()) : std::nullopt;
 }
 

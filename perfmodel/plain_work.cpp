@@ -5,6 +5,7 @@
 
 #include "derive/contraction.h"
 #include "diagrams/contains.h"
+#include "diagrams/memory_order.h"
 #include "perfmodel/block_pattern.h"
 #include "perfmodel/function_cost.h"
 #include "perfmodel/kernel_work.h"
@@ -136,7 +137,7 @@ private:
         const Variable& tile = region_.variables[load.target.index()];
         if (array.axes.empty() || !load.gather.empty()) return false;
         const std::size_t last = array.axes.size() - 1;
-        if (!array.layout.empty() && array.layout.back() != last) return false;
+        if (innermost_dimension(array) != last) return false;
         const std::int64_t width = static_cast<std::int64_t>(kVector) * 8 / bits_of(tile.type);
         return region_.axes[array.axes[last].index()].extent % width == 0 &&
                tile.capacity_extent[last] % width == 0;

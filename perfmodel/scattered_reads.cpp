@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/memory_order.h"
 #include "perfmodel/moved.h"
 #include "schedule/pairs.h"
 #include "schedule/statements.h"
@@ -41,7 +42,7 @@ bool ScatteredReads::comes_one_by_one(const Load& load) const {
     const schedule::Tile& tile = plan_.tiles.at(load.target);
     const Array& array = region_.arrays[load.array.index()];
     if (plan_.has_products() || tile.home != Home::Fragment || array.axes.empty()) return false;
-    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    const std::size_t last = innermost_dimension(array);
     if (!schedule::is_tiled(plan_.tile_axes, load)) return array.axes[last] != *tile.column;
     const schedule::TileAxis* columns = schedule::find_tile_axis(plan_.tile_axes, *tile.column);
     return load.gather[last] !=
@@ -124,7 +125,8 @@ std::optional<AxisId> ScatteredReads::shared_axis(const schedule::Serial* serial
 
 /// Bytes that memory gives for each that a block reads of an array.
 double ScatteredReads::sectors_of(ArrayId array, double bits) const {
-    const AxisId inner = region_.arrays[array.index()].axes.back();
+    const Array& read = region_.arrays[array.index()];
+    const AxisId inner = read.axes[innermost_dimension(read)];
     const double piece = elements_.extent(inner);
     return piece < static_cast<double>(region_.axes[inner.index()].extent)
                ? sector_share(piece, bits)
@@ -139,7 +141,8 @@ UnitWork ScatteredReads::of_operand(const Compute& compute, const Expression& op
         if (read == nullptr || read->index.empty()) return;
         const auto variable = schedule::variable_read(region_, compute, read->array);
         const auto tile = variable ? plan_.tiles.find(*variable) : plan_.tiles.end();
-        const AxisId inner = region_.arrays[read->array.index()].axes.back();
+        const Array& array = region_.arrays[read->array.index()];
+        const AxisId inner = array.axes[innermost_dimension(array)];
         if (tile == plan_.tiles.end() || tile->second.home != Home::Device ||
             elements_.extent(inner) > 1 || region_.axes[inner.index()].extent == 1)
             return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/memory_order.h"
 #include "schedule/past_end.h"
 #include "schedule/planner.h"
 #include "schedule/scales.h"
@@ -17,7 +18,7 @@ bool is_narrow(const Product& product) {
 void Planner::find_products() {
     for (const auto& [leaf, compute] : computes_) {
         const Fold* fold = std::get_if<Fold>(&compute->statement.body);
-        if (fold == nullptr) continue;
+        if (fold == nullptr || fold->every_prefix) continue;
         const std::vector<AxisId> axes = wide_axes(compute->statement.targets.front());
         if (axes.size() < 2) continue;
         std::vector<AxisId> depth;
@@ -199,7 +200,7 @@ void Planner::take_unneeded(const Compute& compute, const Operand& side) {
 /// neighbours in memory, which come together.
 std::optional<Expression> Planner::guard_of(const Load& load, const Expression& condition) const {
     const Array& array = region_.arrays[load.array.index()];
-    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    const std::size_t last = innermost_dimension(array);
     const std::set<AxisId> tested = axes_used(condition);
     for (const AxisId axis : axes_used(load.gather[last]))
         if (tested.contains(axis)) return std::nullopt;

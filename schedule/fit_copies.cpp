@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagrams/memory_order.h"
 #include "schedule/fit_gathers.h"
 #include "schedule/straight_reads.h"
 
@@ -84,7 +85,7 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
     if (!vector && bytes_of(tile.columns) % kLeastPanel != 0)
         return fmt::format("rows of {} bytes of `{}` are no multiple of {}", bytes_of(tile.columns),
                            array.name, kLeastPanel);
-    const std::size_t last = array.layout.empty() ? rank - 1 : array.layout.back();
+    const std::size_t last = innermost_dimension(array);
     const bool tiled = is_tiled(plan.tile_axes, load);
     const auto runs_along = [&](std::size_t dimension) {
         const AxisIndex* index = std::get_if<AxisIndex>(&load.index[dimension].front().node);
@@ -98,9 +99,13 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
     if (tiled) return gathered_box_of(region, plan, limits, load);
     Box box;
     for (std::size_t i = rank; i-- > 0;) {
-        const std::size_t dimension = array.layout.empty() ? i : array.layout[i];
+        const std::size_t dimension = dimension_at(array, i);
         // Of a view, the axis that its index runs along, from some place of the array's own on.
-        const AxisId axis = std::get<AxisIndex>(load.index[dimension].front().node).axis;
+        const auto* along = std::get_if<AxisIndex>(&load.index[dimension].front().node);
+        if (along == nullptr)
+            return fmt::format("`{}` is read at one place of `{}`", array.name,
+                               region.axes[array.axes[dimension].index()].name);
+        const AxisId axis = along->axis;
         const bool down = !vector && dimension == tile.row_dimension;
         const bool across = vector ? dimension == last : dimension == tile.column_dimension;
         const std::int64_t held = down      ? tile.rows
@@ -121,10 +126,11 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
         // Past the end of a view there is more of the array; of rows and columns that are nobody's
         // that may be anything, but what is summed up must be zero.
         if (of_view && is_depth(plan, axis)) {
-            const Axis& along = region.axes[axis.index()];
-            const std::int64_t chunk = parts.empty() ? along.extent : parts.back();
-            if (along.dynamic || limits.dynamic_sizes || along.extent % chunk != 0 || held != chunk)
-                return fmt::format("past the end of `{}` there is more of `{}`", along.name,
+            const Axis& whole_axis = region.axes[axis.index()];
+            const std::int64_t chunk = parts.empty() ? whole_axis.extent : parts.back();
+            if (whole_axis.dynamic || limits.dynamic_sizes || whole_axis.extent % chunk != 0 ||
+                held != chunk)
+                return fmt::format("past the end of `{}` there is more of `{}`", whole_axis.name,
                                    array.name);
         }
         for (std::size_t p = 1; p < parts.size(); ++p)

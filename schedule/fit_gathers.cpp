@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "diagrams/expression.h"
+#include "diagrams/memory_order.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::schedule {
@@ -42,9 +43,7 @@ public:
         const std::int64_t rank = std::ssize(array_.axes);
         Box box;
         for (std::int64_t i = rank; i-- > 0;) {
-            const std::size_t d = array_.layout.empty()
-                                      ? static_cast<std::size_t>(i)
-                                      : array_.layout[static_cast<std::size_t>(i)];
+            const std::size_t d = dimension_at(array_, static_cast<std::size_t>(i));
             const std::int64_t extent = i + 1 == rank ? panel_along(d) : rows_along(d);
             if (!refused_.empty()) return refused_;
             box.dimensions.push_back(static_cast<std::uint32_t>(d));

@@ -239,9 +239,8 @@ private:
             if (const auto serial = plan_.serial.find(leaf_); serial != plan_.serial.end())
                 for (const VariableId variable : serial->second.reads)
                     if (const auto buffer = buffer_of(variable)) op.reads.push_back(*buffer);
-            op.writes = {target};
-            if (scratch_ && std::holds_alternative<Fold>(compute.statement.body))
-                op.writes.push_back(*scratch_);
+            for (const VariableId made : compute.targets) op.writes.push_back(*buffer_of(made));
+            if (scratch_ && !folded_axes(compute.statement).empty()) op.writes.push_back(*scratch_);
             op.cost = elements_cost(region_, plan_, limits_, compute);
         }
         ++leaf_.value;

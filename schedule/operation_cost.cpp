@@ -56,9 +56,10 @@ Cost elements_cost(const RegionProgram& region, const Plan& plan, const Limits& 
         if (const auto extent = plan.extents.find(axis); extent != plan.extents.end())
             elements *= static_cast<double>(extent->second);
     double places = elements;
-    for (const AxisId axis : folded_axes(compute.statement))
-        if (const auto extent = plan.extents.find(axis); extent != plan.extents.end())
-            places *= static_cast<double>(extent->second);
+    if (!is_scan(compute.statement))
+        for (const AxisId axis : folded_axes(compute.statement))
+            if (const auto extent = plan.extents.find(axis); extent != plan.extents.end())
+                places *= static_cast<double>(extent->second);
     std::vector<AxisId> axes = region.arrays[compute.statement.targets.front().index()].axes;
     for (const AxisId axis : folded_axes(compute.statement)) axes.push_back(axis);
     const auto share =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "diagrams/memory_order.h"
 #include "schedule/fit_copies.h"
 #include "schedule/straight_reads.h"
 
@@ -30,7 +31,7 @@ OwnCopy own_copy_of(const RegionProgram& region, const Plan& plan, const Load& l
     const auto bits = static_cast<std::int64_t>(bits_of(tile.type));
     OwnCopy copy;
     copy.gathered = is_tiled(plan.tile_axes, load);
-    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    const std::size_t last = innermost_dimension(array);
     const Axis& inner = region.axes[array.axes[last].index()];
     // What divides the place of every vector: that of its row, and that of its first column.
     std::int64_t elements = inner.dynamic && array.axes.size() > 1 ? 1 : inner.extent;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedule/arrange.h"
+#include "diagrams/memory_order.h"
 #include "schedule/planner.h"
 #include "schedule/statements.h"
 #include "schedule/warp_shape.h"
@@ -15,7 +16,7 @@ bool is_pairable(ElementType type) {
 }
 
 bool contiguous_along(const Array& array, AxisId axis) {
-    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    const std::size_t last = innermost_dimension(array);
     for (std::size_t d = 0; d < array.axes.size(); ++d)
         if (array.axes[d] == axis) return d == last;
     return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diagrams/contains.h"
+#include "diagrams/memory_order.h"
 #include "schedule/statements.h"
 #include "schedule/straight_reads.h"
 
@@ -68,11 +69,13 @@ bool reads_pairs(const RegionProgram& region, const Plan& plan, const Compute& m
         if (wide && index->axis != product.depth && index->axis != plan.row) return false;
         along_rows = along_rows || index->axis == plan.row;
     }
-    if (array.axes.empty() || array.axes.back() != product.depth) return false;
+    if (array.axes.empty()) return false;
+    const std::size_t last = innermost_dimension(array);
+    if (array.axes[last] != product.depth) return false;
     if (tile.home == Home::Device)
         return !along_rows && load->gather.empty() && array.type == product.type;
     return tile.home == Home::Matrix && along_rows && tile.type == array.type &&
-           tile.column_dimension + 1 == array.axes.size();
+           tile.column_dimension == last;
 }
 
 /// Whether every chunk along the depth holds whole pairs, as many as the tensor core takes.

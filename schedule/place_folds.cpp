@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "diagrams/contains.h"
 #include "schedule/planner.h"
 
 namespace napkin::schedule {
@@ -17,8 +18,8 @@ bool among(const std::vector<AxisId>& axes, AxisId axis) {
 void Planner::find_serial() {
     for (const auto& [leaf, compute] : computes_) {
         if (plan_.products.contains(leaf)) continue;
-        if (const Fold* fold = std::get_if<Fold>(&compute->statement.body))
-            find_serial(leaf, *compute, *fold);
+        const Fold* fold = std::get_if<Fold>(&compute->statement.body);
+        if (fold != nullptr && !fold->every_prefix) find_serial(leaf, *compute, *fold);
     }
 }
 
@@ -128,6 +129,10 @@ bool Planner::read_serially(VariableId variable) const {
 void Planner::check_folds() {
     for (const auto& [leaf, compute] : computes_) {
         if (plan_.products.contains(leaf)) continue;
+        if (is_ordered(compute->statement)) {
+            check_ordered(*compute);
+            continue;
+        }
         const Fold* fold = std::get_if<Fold>(&compute->statement.body);
         if (fold == nullptr || !plan_.row || !wide(*plan_.row) || !among(fold->over, *plan_.row))
             continue;
@@ -149,8 +154,44 @@ void Planner::check_folds() {
     }
 }
 
+void Planner::refuse_ordered() {
+    for (const auto& [leaf, compute] : computes_)
+        if (is_ordered(compute->statement))
+            refuse(fmt::format("`{}` is a {} beside a product",
+                               array_of(compute->targets.front()).name,
+                               is_scan(compute->statement) ? "scan" : "selection"));
+}
+
+/// Selections and scans go along columns that lie in memory, which the threads of a row share.
+void Planner::check_ordered(const Compute& compute) {
+    const AxisId over = folded_axes(compute.statement).front();
+    if (!wide(over)) return;
+    const bool scan = is_scan(compute.statement);
+    const Home home = plan_.tiles.at(compute.targets.front()).home;
+    const auto refuse_it = [&](std::string why) {
+        refuse(fmt::format("`{}` is a {} along `{}`, {}", array_of(compute.targets.front()).name,
+                           scan ? "scan" : "selection", name(over), std::move(why)),
+               "use `--target simt`, or compute it in a region of its own");
+    };
+    if (over == plan_.row) return refuse_it("which warps share");
+    if (scan ? home != Home::Fragment : home != Home::Row && home != Home::Thread)
+        return refuse_it(plan_.row ? fmt::format("and has no index along `{}`", name(*plan_.row))
+                                   : "which runs along its columns");
+    if (!lies_in_memory(over)) return refuse_it("whose neighbours are far apart in memory");
+    if (scan) plan_.scanned.insert(over);
+}
+
 /// What threads hold in registers is read at their own rows and columns.
 void Planner::check_reads() {
+    for (const auto& [variable, place] : loads_)
+        for (const Expression& index : place.load->gather)
+            for (const ArrayId array : arrays_read(index))
+                for (const auto& [leaf, compute] : computes_)
+                    if (contains(compute->statement.targets, array))
+                        refuse(fmt::format("`{}` is read where `{}` says, which it computes",
+                                           region_.arrays[place.load->array.index()].name,
+                                           region_.arrays[array.index()].name),
+                               "use `--target simt`, or compute it in a region of its own");
     for (const auto& [leaf, compute] : computes_)
         for (const VariableId variable : compute->reads) {
             const Tile& tile = plan_.tiles.at(variable);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "diagrams/memory_order.h"
 #include "schedule/fit_copies.h"
 #include "schedule/planner.h"
 #include "schedule/statements.h"
@@ -14,7 +15,7 @@ namespace {
 
 /// Whether neighbours along a dimension are neighbours in device memory.
 bool contiguous(const Array& array, std::size_t dimension) {
-    return dimension == (array.layout.empty() ? array.axes.size() - 1 : array.layout.back());
+    return dimension == innermost_dimension(array);
 }
 
 /// What divides the places from which a view reads, as far as its numbers tell.
@@ -56,6 +57,13 @@ void Planner::place_computed(VariableId variable) {
         shape_matrix(variable, tile);
     } else {
         tile.home = others.empty() ? Home::Thread : Home::Shared;
+    }
+    const Array& array = array_of(variable);
+    if (!is_floating(array.type)) {
+        // What a selection finds is an integer, and so is what is made of it.
+        const bool once = tile.home == Home::Row || tile.home == Home::Thread;
+        if (!plan_.selects || !once) return refuse_type(array);
+        tile.type = array.type;
     }
     plan_.tiles[variable] = tile;
 }
@@ -263,7 +271,7 @@ void Planner::choose_vector() {
     std::int64_t narrowest = kVectorBits;
     const auto fit = [&](const Array& array, ElementType type, AxisId column) {
         narrowest = std::min(narrowest, static_cast<std::int64_t>(bits_of(type)));
-        const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+        const std::size_t last = innermost_dimension(array);
         const Axis& inner = region_.axes[array.axes[last].index()];
         const TileAxis* tile = find_tile_axis(plan_.tile_axes, column);
         // What is no neighbour in memory is moved alone.
@@ -281,8 +289,7 @@ void Planner::choose_vector() {
             if (tile.home != Home::Fragment) return;
             const Array& array = region_.arrays[load->array.index()];
             fit(array, region_.variables[load->target.index()].type, *tile.column);
-            const std::size_t last =
-                array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+            const std::size_t last = innermost_dimension(array);
             if (is_view(*load) && !std::holds_alternative<AxisIndex>(load->gather[last].node))
                 divides(divisor_of_view(load->gather[last]));
         }

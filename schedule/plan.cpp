@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/memory_order.h"
 #include "diagrams/overloaded.h"
 #include "schedule/arrange.h"
 #include "schedule/lane_folds.h"
@@ -84,6 +85,7 @@ void Planner::try_plan() {
     if (refused_) return;
     plan_.infinite = infinite_arrays(region_);
     find_products();
+    if (!products_.empty()) refuse_ordered();
     if (refused_) return;
     const std::vector<std::optional<AxisId>> rows = row_candidates();
     if (rows.empty())
@@ -194,22 +196,29 @@ void Planner::collect_load(const Load& load, const Loop* loop) {
 
 void Planner::collect_compute(LeafId leaf, const Compute& compute) {
     if (compute.level != Level::Block) return refuse_levels();
-    if (compute.targets.size() != 1 || std::holds_alternative<Select>(compute.statement.body) ||
-        std::holds_alternative<Opaque>(compute.statement.body))
-        return refuse(fmt::format("`{}` is a selection or has several parts",
-                                  array_of(compute.targets.front()).name));
-    const Fold* fold = std::get_if<Fold>(&compute.statement.body);
     const Array& target = array_of(compute.targets.front());
-    if (fold != nullptr && (fold->every_prefix || fold->monoid.index() > kMin.index()))
-        return refuse(
-            fmt::format("`{}` is a scan or folds with a monoid of your own", target.name));
-    if (!is_floating(target.type))
-        return refuse(
-            fmt::format("it computes `{}`, which is {}", target.name, name_of(target.type)));
-    const Variable& variable = region_.variables[compute.targets.front().index()];
-    for (std::size_t d = 0; d < target.axes.size(); ++d)
-        widen(target.axes[d], variable.capacity_extent[d]);
+    const Fold* fold = std::get_if<Fold>(&compute.statement.body);
+    const Select* select = std::get_if<Select>(&compute.statement.body);
+    if (select != nullptr && select->rank)
+        return refuse(fmt::format("`{}` is a selection of several elements", target.name));
+    if ((compute.targets.size() != 1 && select == nullptr) ||
+        std::holds_alternative<Opaque>(compute.statement.body))
+        return refuse(fmt::format("`{}` has several parts", target.name));
+    if (fold != nullptr && fold->monoid.index() > kMin.index())
+        return refuse(fmt::format("`{}` folds with a monoid of your own", target.name));
+    // Of what is no real number a row has what says where something stands, and what is made of it.
+    if (!is_floating(target.type) && (fold != nullptr || select != nullptr))
+        return refuse_type(target);
+    plan_.selects = plan_.selects || select != nullptr;
+    for (const VariableId variable : compute.targets)
+        for (std::size_t d = 0; d < array_of(variable).axes.size(); ++d)
+            widen(array_of(variable).axes[d],
+                  region_.variables[variable.index()].capacity_extent[d]);
     computes_[leaf] = &compute;
+}
+
+void Planner::refuse_type(const Array& target) {
+    refuse(fmt::format("it computes `{}`, which is {}", target.name, name_of(target.type)));
 }
 
 void Planner::widen(AxisId axis, std::int64_t extent) {
@@ -267,9 +276,7 @@ bool Planner::lies_in_memory(AxisId axis) const {
         std::size_t wide_dimensions = 0;
         bool runs = false;
         bool contiguous = false;
-        const std::size_t last = array.axes.empty()     ? 0
-                                 : array.layout.empty() ? array.axes.size() - 1
-                                                        : array.layout.back();
+        const std::size_t last = array.axes.empty() ? 0 : innermost_dimension(array);
         for (std::size_t d = 0; d < load.index.size(); ++d)
             for (const Expression& index : load.index[d]) {
                 const std::set<AxisId> used = axes_used(index);
@@ -287,7 +294,8 @@ bool Planner::lies_in_memory(AxisId axis) const {
 void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
     plan_.row = row;
     left_in_registers_ = left_in_registers;
-    for (const auto& [leaf, compute] : computes_) place_computed(compute->targets.front());
+    for (const auto& [leaf, compute] : computes_)
+        for (const VariableId target : compute->targets) place_computed(target);
     for (const Candidate& candidate : products_) orient(candidate);
     if (refused_) return;
     find_serial();
@@ -331,7 +339,7 @@ void Planner::choose_staged() {
         const Tile& tile = plan_.tiles.at(save->source);
         const Array& array = region_.arrays[save->array.index()];
         if (tile.home != Home::Fragment || !tile.column || array.axes.empty()) return;
-        const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+        const std::size_t last = innermost_dimension(array);
         constexpr std::int64_t kLeastBits = 16;
         if (array.axes[last] == *tile.column &&
             bits_of(region_.stored.at(save->array)) >= kLeastBits)
@@ -395,7 +403,10 @@ ColumnShare columns_of(const Plan& plan, AxisId axis) {
 }
 
 std::int64_t scratch_values(const Plan& plan) {
-    std::int64_t values = plan.warps_down * plan.warps_across;
+    const std::int64_t warps = plan.warps_down * plan.warps_across;
+    std::int64_t values = warps * (plan.selects ? 2 : 1);
+    for (const AxisId axis : plan.scanned)
+        values = std::max(values, warps * (columns_of(plan, axis).of_thread / plan.vector));
     if (plan.sharers() == 1) return values;
     for (const auto& [variable, tile] : plan.tiles)
         if (tile.home == Home::Fragment)

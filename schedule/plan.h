@@ -169,6 +169,8 @@ struct Plan {
     std::set<ArrayId> staged;            ///< those that are
     std::set<ArrayId> infinite;          ///< arrays that masks may make infinite
     bool across_warps = false;           ///< whether folds combine what several warps hold
+    bool selects = false;                ///< whether one of them is a selection
+    std::set<AxisId> scanned;            ///< axes of rows along which every prefix is kept
     TileOrder order;
     bool persistent = false;    ///< whether a block takes one tile after another
     std::int64_t resident = 1;  ///< blocks that share the registers of a multiprocessor
@@ -201,8 +203,9 @@ struct ColumnShare {
 [[nodiscard]] std::int64_t narrow_parts(const Plan& plan, const Product& product);
 /// Indices along an axis of a panel: those of the block, padded; along the rows, of all warps.
 [[nodiscard]] std::int64_t panel_extent(const Plan& plan, AxisId axis);
-/// Floats through which a block's warps combine what they have folded: a value of every warp, or
-/// the columns of every warp that shares them.
+/// Floats through which a block's warps combine what they have folded: a value of every warp, of a
+/// selection with its index, of a scan one of every vector, or the columns of every warp that
+/// shares them.
 [[nodiscard]] std::int64_t scratch_values(const Plan& plan);
 /// Elements of a vector in shared memory along an axis, 0 beyond the block's: as many as panels
 /// and fragments beside it read, and such that whole warps share the folds that make them.

@@ -30,6 +30,7 @@ private:
     void refuse(std::string reason, std::string help = {}, std::vector<Command> moves = {});
     void refuse(Refusal refusal, std::vector<Command> moves = {});
     void refuse_levels();
+    void refuse_type(const Array& target);
     /// Moves that make blocks or chunks of so many indices of one of the axes.
     [[nodiscard]] std::vector<Command> narrowing(const std::vector<AxisId>& axes,
                                                  std::int64_t size) const;
@@ -85,6 +86,8 @@ private:
     [[nodiscard]] const Map* repeatable(VariableId variable, LeafId reader) const;
     [[nodiscard]] bool read_serially(VariableId variable) const;
     void check_folds();
+    void refuse_ordered();
+    void check_ordered(const Compute& compute);
     void check_reads();
 
     // publish_operands.cpp

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "schedule/pairs.h"
+#include "diagrams/memory_order.h"
 #include "schedule/planner.h"
 
 namespace napkin::schedule {
@@ -98,7 +99,7 @@ std::optional<AxisId> Planner::memory_axis(const Compute& compute, const Read& r
         const Tile& tile = plan_.tiles.at(variable);
         const Array& array = array_of(variable);
         if (array.axes.size() < 2) return std::nullopt;
-        std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+        std::size_t last = innermost_dimension(array);
         if (tile.home == Home::Matrix) last = tile.column_dimension;
         // Of a gather, neighbours are those along the axis that its last index is.
         const auto load = loads_.find(variable);
@@ -107,7 +108,7 @@ std::optional<AxisId> Planner::memory_axis(const Compute& compute, const Read& r
             const Array& source = region_.arrays[gather.array.index()];
             const AxisIndex* along = std::get_if<AxisIndex>(
                 &gather
-                     .gather[source.layout.empty() ? source.axes.size() - 1 : source.layout.back()]
+                     .gather[innermost_dimension(source)]
                      .node);
             const auto place = along == nullptr
                                    ? array.axes.end()

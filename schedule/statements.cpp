@@ -2,6 +2,15 @@
 
 namespace napkin::schedule {
 
+bool is_scan(const Statement& statement) {
+    const Fold* fold = std::get_if<Fold>(&statement.body);
+    return fold != nullptr && fold->every_prefix;
+}
+
+bool is_ordered(const Statement& statement) {
+    return is_scan(statement) || std::holds_alternative<Select>(statement.body);
+}
+
 std::vector<const Loop*> loops_of(const RegionProgram& region) {
     std::vector<const Loop*> loops;
     const auto visit = [&](const auto& self, const std::vector<TileStatement>& body) -> void {

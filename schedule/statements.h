@@ -26,6 +26,11 @@ void for_statements(const std::vector<TileStatement>& body, const Visit& visit,
     }
 }
 
+/// Whether it keeps every prefix of what it folds.
+[[nodiscard]] bool is_scan(const Statement& statement);
+/// Whether what it computes depends on where elements stand along the axis that it folds.
+[[nodiscard]] bool is_ordered(const Statement& statement);
+
 /// The region's loads, computations and saves, in the order of the text; an operation's `leaf`
 /// counts them.
 [[nodiscard]] std::vector<const TileStatement*> leaves_of(const RegionProgram& region);

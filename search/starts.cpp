@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "derive/contraction.h"
 #include "diagrams/contains.h"
 #include "search/kernels.h"
+#include "search/moves.h"
 
 namespace napkin {
 namespace {
@@ -87,6 +90,114 @@ std::optional<Start> split_up(const State& plain) {
     return Start{commands, std::move(state), false};
 }
 
+/// `layout ARRAY[...]` with the axes outermost that all sides of a product have, where one of them
+/// is innermost: as it lies, neither side has rows or columns side by side.
+std::optional<Command> laid_out(const Diagram& diagram, ArrayId id,
+                                const std::vector<AxisId>& batch) {
+    const Array& array = diagram[id];
+    if (array.axes.size() < 2 || !contains(batch, array.axes[array.layout.back()]))
+        return std::nullopt;
+    Command command = about("layout", array.name);
+    for (const bool outer : {true, false})
+        for (const std::uint32_t position : array.layout)
+            if (contains(batch, array.axes[position]) == outer)
+                command.axes.push_back(diagram[array.axes[position]].name);
+    if (array.role == ArrayRole::Input || array.role == ArrayRole::Output) {
+        std::string name = array.name + "_laid";
+        while (find_array(diagram, name) || find_axis(diagram, name)) name += "_laid";
+        command.as = {name};
+    }
+    return command;
+}
+
+/// With every array of a product laid out so, by copies where it is the caller's.
+std::optional<Start> batch_outermost(const State& plain) {
+    Start start{{}, plain, false};
+    for (const Statement& statement : plain.diagram.statements) {
+        const ArrayId target = statement.targets.front();
+        const auto product =
+            contraction_of(statement, plain.diagram[target].axes, [](AxisId) { return true; });
+        if (!product || product->batch.empty()) continue;
+        std::vector<ArrayId> arrays = inputs_of(statement);
+        arrays.push_back(target);
+        for (ArrayId array : arrays) {
+            const auto command = laid_out(plain.diagram, array, product->batch);
+            if (!command) continue;
+            std::optional<State> next = after(start.state, {*command});
+            if (!next) continue;
+            start.state = *std::move(next);
+            start.commands.push_back(*command);
+        }
+    }
+    if (start.commands.empty()) return std::nullopt;
+    return start;
+}
+
+/// Terms that all folds of a diagram take in; those of a product of matrices count little.
+double terms_of(const Diagram& diagram) {
+    constexpr double kOfProduct = 1.0 / 16;
+    double terms = 0;
+    for (const Statement& statement : diagram.statements) {
+        const std::vector<AxisId>& axes = diagram[statement.targets.front()].axes;
+        double each = !std::holds_alternative<Fold>(statement.body)                  ? 0
+                      : contraction_of(statement, axes, [](AxisId) { return true; }) ? kOfProduct
+                                                                                     : 1;
+        for (AxisId axis : axes) each *= static_cast<double>(diagram[axis].extent);
+        for (AxisId axis : folded_axes(statement))
+            each *= static_cast<double>(diagram[axis].extent);
+        terms += each;
+    }
+    return terms;
+}
+
+/// Whether all that a move names stands in the statement that it is about.
+bool is_within(const Diagram& diagram, const Command& move) {
+    const std::optional<ArrayId> target = find_array(diagram, move.in);
+    const std::optional<StatementId> source = target ? producer(diagram, *target) : std::nullopt;
+    if (!source) return false;
+    const std::vector<ArrayId> read = inputs_of(diagram[*source]);
+    return std::all_of(move.names.begin(), move.names.end(), [&](const std::string& name) {
+        const std::optional<ArrayId> array = find_array(diagram, name);
+        return array && contains(read, *array);
+    });
+}
+
+/// With factors of sums of products summed first where that leaves less than half of the terms:
+/// a chain of products that is one sum, a bilinear form.
+std::optional<Start> summed_in_turn(const State& plain) {
+    constexpr std::size_t kMostStatements = 24;
+    constexpr int kMostTurns = 3;
+    Start start{{}, plain, false};
+    if (plain.diagram.statements.size() > kMostStatements) return std::nullopt;
+    for (int turn = 0; turn < kMostTurns; ++turn) {
+        std::vector<std::size_t> regions(start.state.relabelling.regions.size());
+        std::iota(regions.begin(), regions.end(), std::size_t{0});
+        double least = terms_of(start.state.diagram) / 2;
+        std::optional<Start> best;
+        for (const MoveFamily& family : moves_from(start.state, regions))
+            for (const Move& move : family.variants) {
+                if (move.size() != 1 || move.front().rule != "reassociate" ||
+                    !is_within(start.state.diagram, move.front()))
+                    continue;
+                std::optional<State> next = after(start.state, move);
+                if (!next || terms_of(next->diagram) >= least) continue;
+                least = terms_of(next->diagram);
+                best = Start{start.commands, *std::move(next), false};
+                best->commands.push_back(move.front());
+            }
+        if (!best) break;
+        start = *std::move(best);
+        // What is summed first may be a region of its own.
+        const Command apart = about("unfuse", start.commands.back().in);
+        if (std::optional<State> next = after(start.state, {apart})) {
+            start.state = *std::move(next);
+            start.commands.push_back(apart);
+        }
+    }
+    if (start.commands.empty()) return std::nullopt;
+    return start;
+}
+
 }  // namespace
 
 std::optional<Start> start_of_parts(const Diagram& diagram) {
@@ -108,6 +219,8 @@ std::vector<Start> starts_of(const Diagram& diagram) {
     const State plain = initial_state(diagram);
     std::vector<Start> starts{{{}, plain, false}};
     if (std::optional<Start> start = split_up(plain)) starts.push_back(*std::move(start));
+    if (std::optional<Start> start = batch_outermost(plain)) starts.push_back(*std::move(start));
+    if (std::optional<Start> start = summed_in_turn(plain)) starts.push_back(*std::move(start));
     for (const Statement& statement : diagram.statements) {
         if (starts.size() > kMostRewritten) break;
         if (std::optional<Start> start = multiplied_out(plain, statement))

@@ -12,6 +12,7 @@
 #include "codegen/export/standalone.h"
 #include "codegen/export/templates.h"
 #include "codegen/names.h"
+#include "diagrams/memory_order.h"
 
 namespace napkin {
 namespace {
@@ -115,7 +116,7 @@ std::optional<Diagnostic> check_part(const ExportPart& part) {
         if (device.type != ElementType::I4) continue;
         const Array& array = diagram[device.array];
         if (array.axes.empty()) return messages::half_a_byte(array.name);
-        const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+        const std::size_t last = innermost_dimension(array);
         const Axis& axis = diagram[array.axes[last]];
         if (!axis.dynamic && axis.extent % 2 != 0)
             return messages::split_bytes(array.name, axis.name, axis.extent);

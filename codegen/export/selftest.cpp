@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "diagrams/evaluate/input_uses.h"
+#include "diagrams/memory_order.h"
 #include "diagrams/random.h"
 
 namespace napkin {
@@ -135,7 +136,7 @@ std::int64_t largest_tile(const Relabelling& relabelling, AxisId axis) {
 bool pairs_up(const Diagram& diagram, AxisId axis) {
     return std::any_of(diagram.arrays.begin(), diagram.arrays.end(), [&](const Array& array) {
         if (array.type != ElementType::I4 || array.axes.empty()) return false;
-        return array.axes[array.layout.empty() ? array.axes.size() - 1 : array.layout.back()] ==
+        return array.axes[innermost_dimension(array)] ==
                axis;
     });
 }

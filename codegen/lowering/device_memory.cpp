@@ -4,6 +4,7 @@
 
 #include "codegen/fold_constants.h"
 #include "codegen/lowering/region_frame.h"
+#include "diagrams/memory_order.h"
 
 namespace napkin::lowering {
 
@@ -114,7 +115,7 @@ int RegionFrame::vector_of(ArrayId array, std::int64_t origin, std::int64_t most
                            std::int64_t least) {
     const Array& info = region_.arrays[array.index()];
     if (info.axes.empty()) return 1;
-    const std::size_t last = info.layout.empty() ? info.axes.size() - 1 : info.layout.back();
+    const std::size_t last = innermost_dimension(info);
     for (std::int64_t width = most; width > 1 && width >= least; width /= 2) {
         if (origin % width != 0) continue;
         // Every other stride is a product of sizes from the contiguous dimension on.

@@ -205,6 +205,11 @@ NK_DEVICE bool precedes(Ranked a, Ranked b) {
         return is_nan(a.value) && (!is_nan(b.value) || a.index < b.index);
     return a.value > b.value || (a.value == b.value && a.index < b.index);
 }
+/// Takes in what stands behind all that was taken in before: of equal values the first stays, and
+/// so does the first NaN.
+NK_DEVICE void take_next(Ranked& best, float value, int index) {
+    if (!(value <= best.value) && best.value == best.value) best = {value, index};
+}
 /// The same of integers, of which every one counts.
 struct RankedInteger {
     i64 value;

@@ -53,18 +53,65 @@ NK_DEVICE float block_combine(float value, Shared<float> scratch, const Combine&
     return value;
 }
 
+/// What comes first of the elements that kLanes neighbouring lanes have found, a power of two; all
+/// get the result.
+template <int kLanes>
+NK_DEVICE Ranked row_first(Ranked best) {
+#pragma unroll
+    for (int mask = 1; mask < kLanes; mask *= 2) {
+        const float value = shuffle_xor(best.value, mask);
+        const int index = shuffle_xor(best.index, mask);
+        if (precedes(Ranked{value, index}, best)) best = {value, index};
+    }
+    return best;
+}
+/// The same of kThreads neighbouring threads, whole warps. `scratch` has two places for every warp
+/// of the block, all of which come here.
+template <int kThreads>
+NK_DEVICE Ranked block_first(Ranked best, Shared<float> scratch) {
+    static_assert(kThreads % 32 == 0);
+    constexpr int kWarps = kThreads / 32;
+    best = row_first<32>(best);
+    block_barrier();
+    if (lane_index() == 0) {
+        scratch[2 * warp_index()] = best.value;
+        scratch[2 * warp_index() + 1] = float_of(u32(best.index));
+    }
+    block_barrier();
+    const int first = warp_index() / kWarps * kWarps;
+#pragma unroll
+    for (int warp = first; warp < first + kWarps; ++warp) {
+        const Ranked other = {scratch[2 * warp], int(bits_of(scratch[2 * warp + 1]))};
+        if (warp == first || precedes(other, best)) best = other;
+    }
+    return best;
+}
+
 // By the language's arithmetic.
 struct Sum {
+    static NK_DEVICE float identity() { return 0.0f; }
     NK_DEVICE float operator()(float a, float b) const { return add(a, b); }
 };
 struct Product {
+    static NK_DEVICE float identity() { return 1.0f; }
     NK_DEVICE float operator()(float a, float b) const { return multiply(a, b); }
 };
 struct Maximum {
+    static NK_DEVICE float identity() { return minus_infinity(); }
     NK_DEVICE float operator()(float a, float b) const { return maximum(a, b); }
 };
 struct Minimum {
+    static NK_DEVICE float identity() { return infinity(); }
     NK_DEVICE float operator()(float a, float b) const { return minimum(a, b); }
+};
+// Of finite numbers.
+struct PlainSum {
+    static NK_DEVICE float identity() { return 0.0f; }
+    NK_DEVICE float operator()(float a, float b) const { return a + b; }
+};
+struct PlainProduct {
+    static NK_DEVICE float identity() { return 1.0f; }
+    NK_DEVICE float operator()(float a, float b) const { return a * b; }
 };
 
 /// So many neighbouring lanes share a row, a power of two.

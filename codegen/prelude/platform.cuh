@@ -71,6 +71,10 @@ NK_DEVICE float minimum_or_nan(float a, float b) {
     asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
     return result;
 }
+/// Saturates; NaN gives 0.
+NK_DEVICE int round_to_int(float value) {
+    return __float2int_rn(value);
+}
 #endif
 
 #if __CUDA_ARCH__ >= 890
@@ -85,6 +89,17 @@ NK_DEVICE u32 widen_e5m2(u16 pair) {
     u32 both;
     asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(both) : "h"(pair));
     return both;
+}
+/// What is too large becomes the largest finite number.
+NK_DEVICE u8 round_to_e4m3(float value) {
+    u16 pair;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(value));
+    return u8(pair);
+}
+NK_DEVICE u8 round_to_e5m2(float value) {
+    u16 pair;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(value));
+    return u8(pair);
 }
 #endif
 

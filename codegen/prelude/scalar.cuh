@@ -58,10 +58,14 @@ NK_DEVICE float to_f32(f16 value) {
 #endif
 }
 NK_DEVICE float to_f32(e4m3 value) {
+#ifdef NK_WIDENS_FP8
+    return widen_f16(u16(widen_e4m3(value.bits)));
+#else
     const u32 magnitude = u32(value.bits & 0x7fu) << 20;
     const u32 sign = u32(value.bits & 0x80u) << 24;
     if (magnitude == 0x7fu << 20) return float_of(sign | 0x7fc00000u);
     return float_of(sign | bits_of(float_of(magnitude) * 0x1p120f));
+#endif
 }
 NK_DEVICE float to_f32(e5m2 value) {
     return to_f32(f16{u16(value.bits << 8)});
@@ -114,10 +118,14 @@ struct Conversion<f16> {
 template <>
 struct Conversion<e4m3> {
     static NK_DEVICE e4m3 of(float value) {
+#ifdef NK_WIDENS_FP8
+        return {round_to_e4m3(value)};
+#else
         const u32 sign = bits_of(value) >> 31 << 7;
         if (is_nan(value)) return {u8(sign | 0x7fu)};
         const bool large = (bits_of(value) & 0x7fffffffu) >= 0x43e00000u;  // 448
         return {u8(large ? (sign | 0x7eu) : round_small<4, 3>(value))};
+#endif
     }
 };
 template <>
@@ -126,7 +134,11 @@ struct Conversion<e5m2> {
         const u32 sign = bits_of(value) >> 31 << 7;
         if (is_nan(value)) return {u8(sign | 0x7eu)};
         const bool large = (bits_of(value) & 0x7fffffffu) >= 0x47700000u;  // 61440 = 57344 + ulp/2
+#ifdef NK_WIDENS_FP8
+        return {u8(large ? (sign | 0x7cu) : round_to_e5m2(value))};
+#else
         return {u8(large ? (sign | 0x7cu) : round_small<5, 2>(value))};
+#endif
     }
 };
 /// Rounds to the nearest integer and saturates; NaN gives 0.
@@ -142,7 +154,12 @@ NK_DEVICE i64 clamp(i64 value, i64 least, i64 most) {
 template <>
 struct Conversion<i8> {
     static NK_DEVICE i8 of(float value) {
+#ifdef NK_IN_ONE_INSTRUCTION
+        const int whole = round_to_int(value);
+        return i8(whole < -128 ? -128 : whole > 127 ? 127 : whole);
+#else
         return i8(saturate<int>(value, -128.f, 127.f, -128, 127));
+#endif
     }
     static NK_DEVICE i8 of(i64 value) { return i8(clamp(value, -128, 127)); }
     static NK_DEVICE i8 of(int value) { return of(i64(value)); }
@@ -151,7 +168,11 @@ struct Conversion<i8> {
 template <>
 struct Conversion<int> {
     static NK_DEVICE int of(float value) {
+#ifdef NK_IN_ONE_INSTRUCTION
+        return round_to_int(value);
+#else
         return saturate<int>(value, -0x1p31f, 0x1p31f, -2147483647 - 1, 2147483647);
+#endif
     }
     static NK_DEVICE int of(i64 value) { return int(clamp(value, -2147483647 - 1, 2147483647)); }
     static NK_DEVICE int of(int value) { return value; }

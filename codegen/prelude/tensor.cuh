@@ -9,3 +9,4 @@
 #include "product.cuh"
 #include "publish.cuh"
 #include "rows.cuh"
+#include "scan.cuh"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "diagrams/memory_order.h"
+
 #include "codegen/simt/simt_lowering.h"
 
 namespace napkin::lowering {
@@ -234,7 +236,7 @@ int SimtLowering::vector_width(ArrayId array, const TileView& tile) const {
     const ElementType type = device_type(array);
     if (info.axes.empty() || type != tile.type || type == ElementType::I4) return 1;
     const std::size_t last = info.axes.size() - 1;
-    if (!info.layout.empty() && info.layout.back() != last) return 1;
+    if (innermost_dimension(info) != last) return 1;
     const AxisId axis = info.axes[last];
     const std::int64_t width = 16 / kernel::element_bytes(type);
     const std::int64_t extent = region_.axes[axis.index()].extent;

@@ -67,8 +67,12 @@ void TensorLowering::lower_elements(LeafId leaf, const Compute& compute, Span sp
     for (const VariableId variable : compute.reads)
         if (is_in_pairs(variable) && loads_.contains(variable))
             body.push_back({Run{call("make_again", {place(variable)})}});
+    if (const Select* select = std::get_if<Select>(&compute.statement.body))
+        return lower_select(compute, *select, body);
     if (const std::optional<Expression> value = map_of(compute))
         return lower_map(compute, *value, body);
+    if (schedule::is_scan(compute.statement))
+        return lower_scan(compute, std::get<Fold>(compute.statement.body), body);
     if (plan_.serial.contains(leaf)) return lower_serial({leaf}, body);
     lower_fold(leaf, compute, std::get<Fold>(compute.statement.body), body);
 }
@@ -119,12 +123,13 @@ void TensorLowering::lower_map(const Compute& compute, const Expression& value, 
     }
     Body before;
     Body inside;
-    const Code code = print_hoisted(kept, domain, scope, before, inside);
+    const Code code = is_floating(tile.type) ? print_hoisted(kept, domain, scope, before, inside)
+                                             : hoisted(kept, domain, scope, before, inside);
     finish_map(compute, domain, code, std::move(before), std::move(inside), body, &vectors);
 }
 
-bool TensorLowering::rounded_when_saved(const Compute& compute) const {
-    const ArrayId array = compute.statement.targets.front();
+bool TensorLowering::rounded_when_saved(VariableId target) const {
+    const ArrayId array = region_.variables[target.index()].array;
     const auto stored = region_.stored.find(array);
     if (stored == region_.stored.end() || stored->second != region_.arrays[array.index()].type)
         return false;
@@ -133,25 +138,32 @@ bool TensorLowering::rounded_when_saved(const Compute& compute) const {
     bool read = false;
     schedule::for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
         if (const Compute* reader = std::get_if<Compute>(&statement.node))
-            for (const VariableId variable : reader->reads)
-                read = read || variable == compute.targets.front();
+            for (const VariableId variable : reader->reads) read = read || variable == target;
     });
     return !read;
+}
+
+/// A value as registers keep it of a target.
+kernel::Expression TensorLowering::kept_as(VariableId target, Code value) const {
+    const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
+    const ElementType type = plan_.tiles.at(target).type;
+    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(target))
+        value = rounded(value, info.type);
+    if (type == ElementType::Bool) return as_sort(value, Sort::Boolean).value;
+    return is_floating(type) ? value.value : stored(value, type);
 }
 
 void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Code value,
                                 Body before, Body inside, Body& body, Vectors* vectors) {
     const VariableId target = compute.targets.front();
     const schedule::Tile& tile = plan_.tiles.at(target);
-    const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     declare(target, body);
     if (tile.home == Home::Fragment) {
         append(before,
                elements_of_map(compute, domain, std::move(value), std::move(inside), vectors));
         return append(body, row_loop(std::move(before)));
     }
-    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
-        value = rounded(value, info.type);
+    value.value = kept_as(target, value);
     if (tile.home == Home::Thread) {
         inside.push_back(assign(place(target), value.value));
         if (inside.size() == 1)
@@ -168,9 +180,7 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
 Body TensorLowering::elements_of_map(const Compute& compute, const Domain& domain, Code value,
                                      Body inside, Vectors* vectors) {
     const VariableId target = compute.targets.front();
-    const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
-    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
-        value = rounded(value, info.type);
+    value.value = kept_as(target, value);
     // What a product multiplies must be 0 beyond the array.
     const bool operand =
         std::any_of(plan_.products.begin(), plan_.products.end(),
@@ -186,7 +196,6 @@ Body TensorLowering::elements_of_map(const Compute& compute, const Domain& domai
 void TensorLowering::lower_fold(LeafId leaf, const Compute& compute, const Fold& fold, Body& body) {
     const VariableId target = compute.targets.front();
     const schedule::Tile& tile = plan_.tiles.at(target);
-    const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     const auto [over, rows] = folded_axes(fold);
     const bool by_lanes = plan_.lane_folds.contains(leaf);
     ExpressionScope scope = scope_for(compute);
@@ -208,8 +217,7 @@ void TensorLowering::lower_fold(LeafId leaf, const Compute& compute, const Fold&
         total.value = combined(fold.monoid, seed.value, total.value, total.finite && seed.finite);
     }
     Code value = total;
-    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
-        value = rounded(value, info.type);
+    value.value = kept_as(target, value);
     declare(target, body);
     if (tile.home == Home::Thread) {
         before.push_back(assign(place(target), value.value));
@@ -220,6 +228,19 @@ void TensorLowering::lower_fold(LeafId leaf, const Compute& compute, const Fold&
     }
     before.push_back(assign(element_at(target), value.value));
     append(body, row_loop(std::move(before)));
+}
+
+void TensorLowering::keep_where(kernel::Expression test, kernel::Expression otherwise, Code& value,
+                                Body& inside) {
+    constexpr std::size_t kLong = 50;
+    if (is(test, true)) return;
+    if (std::holds_alternative<kernel::Choice>(value.value.node) ||
+        width_of(test) + width_of(value.value) > kLong) {
+        const std::string name = fmt::format("t{}", temporaries_++);
+        inside.push_back(define("float", name, value.value));
+        value.value = variable(name);
+    }
+    value.value = choose(std::move(test), value.value, std::move(otherwise));
 }
 
 Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
@@ -246,16 +267,7 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
     scales_ = own;
     kernel::Expression test = over ? test_in_chunk(*over) : rows ? row_leader() : true;
     if (rows) test = std::move(test) && row_test();
-    if (!is(test, true)) {
-        constexpr std::size_t kLong = 50;
-        if (std::holds_alternative<kernel::Choice>(value.value.node) ||
-            width_of(test) + width_of(value.value) > kLong) {
-            const std::string name = fmt::format("t{}", temporaries_++);
-            inside.push_back(define("float", name, value.value));
-            value.value = variable(name);
-        }
-        value.value = choose(std::move(test), value.value, identity_of(fold.monoid));
-    }
+    keep_where(std::move(test), identity_of(fold.monoid), value, inside);
     const kernel::Expression acc = variable("acc");
     inside.push_back(assign(acc, combined(fold.monoid, acc, value.value, value.finite)));
     if (over) inside = column_loop(*over, std::move(inside));

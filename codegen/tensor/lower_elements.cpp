@@ -152,6 +152,17 @@ kernel::Expression TensorLowering::element_at(VariableId id) const {
     }
 }
 
+/// What the registers of a variable mean.
+Code TensorLowering::held_at(VariableId id, bool finite) const {
+    const ElementType type = plan_.tiles.at(id).type;
+    Code code = real_code(element_at(id), finite);
+    if (is_floating(type)) return code;
+    if (type != ElementType::Bool)
+        return integer_code(element_at(id), range_of(type), type == ElementType::I64);
+    code.sort = Sort::Boolean;
+    return code;
+}
+
 /// Whether rows are held two numbers in a register.
 bool TensorLowering::is_in_pairs(VariableId id) const {
     const schedule::Tile& tile = plan_.tiles.at(id);
@@ -161,21 +172,25 @@ bool TensorLowering::is_in_pairs(VariableId id) const {
 void TensorLowering::declare(VariableId id, Body& body) {
     if (!declared_.insert(id).second) return;
     const schedule::Tile& tile = plan_.tiles.at(id);
+    const kernel::Type type = tile.type == ElementType::Bool ? kernel::Type("bool")
+                              : is_floating(tile.type)
+                                  ? kernel::Type("float")
+                                  : kernel::Type(kernel::element_name(tile.type));
     switch (tile.home) {
-    case Home::Thread: body.push_back(kernel::declare("float", names_of_.at(id))); break;
+    case Home::Thread: body.push_back(kernel::declare(type, names_of_.at(id))); break;
     case Home::Row:
         body.push_back(
-            kernel::declare_array("float", names_of_.at(id), {kernel::scoped("Rows", "rows")}));
+            kernel::declare_array(type, names_of_.at(id), {kernel::scoped("Rows", "rows")}));
         break;
     case Home::Fragment: {
-        kernel::Type type = columns_of(*tile.column).type;
+        kernel::Type rows = columns_of(*tile.column).type;
         if (is_in_pairs(id)) {
-            type.name = loads_.contains(id) ? "LoadedRows" : "RoundedRows";
-            type.arguments.insert(type.arguments.begin(),
+            rows.name = loads_.contains(id) ? "LoadedRows" : "RoundedRows";
+            rows.arguments.insert(rows.arguments.begin(),
                                   kernel::Type(kernel::element_name(tile.type)));
         }
         body.push_back(kernel::declare(
-            type, names_of_.at(id), std::nullopt,
+            rows, names_of_.at(id), std::nullopt,
             fmt::format("{} of this warp", region_.axes[tile.column->index()].name)));
         break;
     }
@@ -263,9 +278,7 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
     case Home::Thread:
     case Home::Row:
     case Home::Fragment:
-        scope.elements[array] = [=, this](const auto&) {
-            return real_code(element_at(id), finite);
-        };
+        scope.elements[array] = [=, this](const auto&) { return held_at(id, finite); };
         return;
     case Home::Shared:
         scope.elements[array] = [=, this](const std::vector<IndexForm>& at) {
@@ -328,6 +341,14 @@ std::vector<IndexForm> TensorLowering::device_indices(VariableId id, std::vector
     return at;
 }
 
+/// Whether what is published along the tile axis that this is the first part of has more rows than
+/// the tile axis has indices.
+bool TensorLowering::runs_past(AxisId part) const {
+    const AxisId tile = schedule::tile_axis_of(plan_.tile_axes, part);
+    return tile != part && tile != plan_.row && part == tile_parts(tile).front().axis &&
+           plan_.extents.at(tile) % schedule::kTile != 0;
+}
+
 /// An index that is read although what stands past an edge, or where a condition does not hold, is
 /// never used.
 IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) const {
@@ -343,7 +364,7 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
         if (at != range.start + local_index(axis)) continue;
         if (looped_.contains(axis)) return at;
         const bool inside = is(axis == plan_.row ? row_test() : column_test(axis), true);
-        return inside ? at : minimum(at, size - 1);
+        return inside && !runs_past(axis) ? at : minimum(at, size - 1);
     }
     return minimum(range_of(at).low < 0 ? maximum(at, IndexForm(0)) : at, size - 1);
 }
@@ -436,6 +457,11 @@ void TensorLowering::name_tests(const Expression& whole, AxisId column, const El
 
 Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain,
                                    ExpressionScope& scope, Body& before, Body& inside) {
+    return as_sort(hoisted(value, domain, scope, before, inside), Sort::Real);
+}
+
+Code TensorLowering::hoisted(const Expression& value, const Domain& domain, ExpressionScope& scope,
+                             Body& before, Body& inside) {
     const Expression whole = prepared(value, domain);
     ElementScope element = element_of(domain);
     if (domain.column) {
@@ -476,7 +502,7 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
     }
     element.temporaries = &inside;
     element.next_temporary = &temporaries_;
-    return as_sort(ExpressionPrinter(scope).print(whole, element), Sort::Real);
+    return ExpressionPrinter(scope).print(whole, element);
 }
 
 }  // namespace napkin::lowering

@@ -6,6 +6,7 @@
 
 #include "codegen/expression_text.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "diagrams/memory_order.h"
 #include "schedule/statements.h"
 #include "schedule/straight_reads.h"
 
@@ -73,7 +74,7 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Express
 std::pair<int, kernel::Expression> TensorLowering::piece_of(const Gathered& gathered,
                                                             const std::vector<Expression>& index) {
     const Array& array = region_.arrays[gathered.array.index()];
-    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    const std::size_t last = innermost_dimension(array);
     // Neighbours along the columns are neighbours in memory up to the end of the last part.
     const std::vector<schedule::TilePart> parts = tile_parts(gathered.columns);
     const AxisId fastest = parts.empty() ? gathered.columns : parts.back().axis;
@@ -297,20 +298,20 @@ Body TensorLowering::direct_save(const Save& save) {
         const auto index = element.index.find(axis);
         at.push_back(index == element.index.end() ? IndexForm(0) : index->second);
     }
-    const auto store = [&](const kernel::Expression& value, kernel::Expression tests = true) {
+    const auto store = [&](const Code& value, kernel::Expression tests = true) {
         Body copy;
         const kernel::Expression to = device_place(save.array, at, copy);
-        copy.push_back(assign(subscript(variable(buffer_name(save.array, true)), to),
-                              stored(real_code(value), type)));
+        copy.push_back(
+            assign(subscript(variable(buffer_name(save.array, true)), to), stored(value, type)));
         return only_if(std::move(tests), std::move(copy));
     };
     switch (tile.home) {
-    case Home::Thread: return store(place(save.source), equal(thread_index(), 0));
+    case Home::Thread: return store(held_at(save.source, false), equal(thread_index(), 0));
     case Home::Shared: {
         const std::string& name = axis_names_[tile.column->index()].local;
         const kernel::Expression shared = matrix(save.source);
         Body each = define_parts(*tile.column);
-        append(each, store(subscript(shared, variable(name)),
+        append(each, store(real_code(subscript(shared, variable(name))),
                            each.empty() ? kernel::Expression(true)
                                         : is_inside(*tile.column, plan_.extents.at(*tile.column))));
         return {kernel::shared_loop(name, expression_of(ranges_.at(*tile.column).count),
@@ -338,18 +339,18 @@ Body TensorLowering::direct_save(const Save& save) {
         const Code value = loaded(
             kernel::element(matrix(save.source), {expression_of(row), expression_of(column)}),
             tile.type);
-        append(each, store(value.value, std::move(tests)));
+        append(each, store(real_code(value.value), std::move(tests)));
         return {kernel::shared_loop(
             "e", expression_of(ranges_.at(rows).count * ranges_.at(columns).count),
             std::move(each))};
     }
-    case Home::Row: return row_loop(store(element_at(save.source), row_leader() && row_test()));
+    case Home::Row: return row_loop(store(held_at(save.source, false), row_leader() && row_test()));
     case Home::Fragment: {
         kernel::Expression tests = row_test() && column_test(*tile.column);
         if (plan_.has_products()) tests = has_columns(*tile.column) && std::move(tests);
         if (!plan_.row) tests = (thread_index() < plan_.lanes_per_row) && std::move(tests);
         return row_loop(
-            column_loop(*tile.column, store(element_at(save.source), std::move(tests))));
+            column_loop(*tile.column, store(held_at(save.source, false), std::move(tests))));
     }
     default: throw InternalError("what is saved was computed");
     }

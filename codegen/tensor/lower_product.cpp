@@ -384,7 +384,8 @@ void TensorLowering::accumulate(LeafId leaf, const Compute& compute, const Apart
         const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
         value = infix(kernel::Operator::Add, seed, value, Sort::Real);
     }
-    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
+    if (info.rounds && info.type != ElementType::F32 &&
+        !rounded_when_saved(compute.targets.front()))
         value = rounded(value, info.type);
     inside.push_back(assign(element_at(target), value.value));
     append(before, column_loop(product.column, std::move(inside)));
@@ -423,10 +424,10 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
     const bool saved = region_.stored.contains(array);
     const bool keeps_factor =
         !seeded && product.outside.empty() && factor > 0 && !info.rounds && !saved;
-    const bool is_apart =
-        (seeded && (factor != 1 || !product.outside.empty())) ||
-        (!seeded && !keeps_factor && (factor != 1 || !product.outside.empty())) ||
-        (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute));
+    const bool is_apart = (seeded && (factor != 1 || !product.outside.empty())) ||
+                          (!seeded && !keeps_factor && (factor != 1 || !product.outside.empty())) ||
+                          (info.rounds && info.type != ElementType::F32 &&
+                           !rounded_when_saved(compute.targets.front()));
 
     const bool groups = !schedule_.rings.empty();
     const bool plain_seed = seeded && std::holds_alternative<Read>(fold.seed.front().node) &&

@@ -14,6 +14,7 @@
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/tensor/vectors.h"
 #include "diagrams/integer_range.h"
+#include "diagrams/memory_order.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
@@ -45,7 +46,7 @@ bool is_axis(const Expression& expression, AxisId axis) {
 }
 
 std::size_t last_dimension(const Array& array) {
-    return array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    return innermost_dimension(array);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "codegen/expression_text.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "diagrams/memory_order.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
@@ -57,7 +58,7 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     kernel::Expression stride = 0;
     IndexForm first_column = 0;
     const Array& array = region_.arrays[load.array.index()];
-    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    const std::size_t last = innermost_dimension(array);
     bool contiguous = false;
     const Source source = source_of(load);
     for (std::size_t d = 0; d < load.index.size(); ++d) {
@@ -112,7 +113,7 @@ void TensorLowering::load_elements(const Load& load, Body& body) {
 std::optional<kernel::Statement> TensorLowering::row_save(const Save& save) {
     const Array& array = region_.arrays[save.array.index()];
     const schedule::Tile& tile = plan_.tiles.at(save.source);
-    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    const std::size_t last = innermost_dimension(array);
     if (array.axes[last] != *tile.column || !in_vectors(save.array, ranges_.at(*tile.column).start))
         return std::nullopt;
     std::vector<IndexForm> origin;

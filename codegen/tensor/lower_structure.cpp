@@ -141,7 +141,8 @@ void TensorLowering::name_buffers() {
     if (schedule_.scratch)
         vector(*schedule_.scratch, schedule::scratch_values(plan_),
                schedule::scratch_values(plan_) == plan_.threads() / 32 ? "a value of every warp"
-                                                                       : "columns of every warp");
+               : plan_.sharers() > 1                                   ? "columns of every warp"
+                                                                       : "values of every warp");
     for (const auto& [loop, buffer] : schedule_.marks) {
         vector(buffer, schedule_[buffer].bytes, "a mark of every chunk");
         tiles[buffer.index()].type = ElementType::I8;

@@ -64,7 +64,8 @@ kernel::Statement TensorLowering::vector_result(const Compute& compute, Code val
     const AxisId axis = *plan_.tiles.at(target).column;
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     const kernel::Expression index = variable(axis_names_[axis.index()].local);
-    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
+    if (info.rounds && info.type != ElementType::F32 &&
+        !rounded_when_saved(compute.targets.front()))
         value = rounded(value, info.type);
     value.value = choose(column_test(axis), value.value, kernel::real(0));
     return assign(subscript(matrix(target), index), value.value);

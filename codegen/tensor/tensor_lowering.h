@@ -275,6 +275,15 @@ private:
                                        bool by_lanes, const Domain& outer, ExpressionScope& scope,
                                        Body& before);
 
+    // lower_ordered.cpp
+    [[nodiscard]] bool is_used(VariableId variable) const;
+    [[nodiscard]] Body loop_of_columns(AxisId column, Vectors vectors, Body inside);
+    void read_along(AxisId column, const Compute& compute, const Expression& value,
+                    Vectors& vectors, ExpressionScope& scope);
+    void lower_select(const Compute& compute, const Select& select, Body& body);
+    [[nodiscard]] kernel::Expression first_across(const kernel::Expression& best) const;
+    void lower_scan(const Compute& compute, const Fold& fold, Body& body);
+
     // lower_pairs.cpp
     /// As schedule/pairs.h has it.
     [[nodiscard]] std::optional<Expression> paired_value(LeafId product) const;
@@ -308,7 +317,11 @@ private:
     [[nodiscard]] kernel::Expression folded_across(MonoidId monoid,
                                                    const kernel::Expression& part) const;
     /// Whether storing the value rounds it anyway, and nothing else reads it.
-    [[nodiscard]] bool rounded_when_saved(const Compute& compute) const;
+    [[nodiscard]] bool rounded_when_saved(VariableId target) const;
+    [[nodiscard]] kernel::Expression kept_as(VariableId target, Code value) const;
+    /// Another value where a test does not hold.
+    void keep_where(kernel::Expression test, kernel::Expression otherwise, Code& value,
+                    Body& inside);
 
     // lower_elements.cpp
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
@@ -317,6 +330,7 @@ private:
                                                   std::optional<std::size_t> inside);
     [[nodiscard]] std::vector<IndexForm> device_indices(VariableId id, std::vector<IndexForm> at,
                                                         std::optional<std::size_t> inside);
+    [[nodiscard]] bool runs_past(AxisId part) const;
     [[nodiscard]] IndexForm kept_inside(const IndexForm& at, AxisId dimension) const;
     /// The place of an index along an axis in a tile that begins at `origin` and holds so many: of
     /// what is read elsewhere than it is computed, where nothing uses it, within the tile.
@@ -348,6 +362,7 @@ private:
     [[nodiscard]] kernel::Expression place(VariableId variable) const;
     /// The one that a thread holds, or its element of row `i` and column `j`.
     [[nodiscard]] kernel::Expression element_at(VariableId variable) const;
+    [[nodiscard]] Code held_at(VariableId variable, bool finite) const;
     [[nodiscard]] Columns columns_of(AxisId axis) const;
     [[nodiscard]] kernel::Type rows_type() const;
     [[nodiscard]] Body row_loop(Body inner) const;
@@ -361,6 +376,9 @@ private:
     /// Prints a value and puts what does not vary along the columns into `before`.
     [[nodiscard]] Code print_hoisted(const Expression& value, const Domain& domain,
                                      ExpressionScope& scope, Body& before, Body& inside);
+    /// The same as the number that it is, not as a real one.
+    [[nodiscard]] Code hoisted(const Expression& value, const Domain& domain,
+                               ExpressionScope& scope, Body& before, Body& inside);
     void name_tests(const Expression& whole, AxisId column, const ElementScope& element,
                     ExpressionScope& scope, Body& before) const;
     [[nodiscard]] Expression prepared(const Expression& value, const Domain& domain) const;

@@ -20,6 +20,7 @@
 // through each level on the way.
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -30,6 +31,7 @@
 #include "derive/tile_program.h"
 #include "diagrams/contains.h"
 #include "diagrams/facts.h"
+#include "diagrams/memory_order.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin {
@@ -43,6 +45,50 @@ void append(Body& body, Body part) {
                 std::make_move_iterator(part.end()));
 }
 
+/// Groups as they nest: outermost those along which every large array is read, whose tiles share
+/// nothing that is loaded, as these lie in the largest of them; else in the order of the
+/// derivation.
+std::vector<Group> nested(const Diagram& diagram, const Region& region) {
+    constexpr double kLarge = 1.0 / 16;  // of the largest
+    std::map<ArrayId, std::map<AxisId, std::size_t>> along;  // at which place in memory, slowest 0
+    const std::vector<ArrayId> loads = loads_of(diagram, region);
+    for (StatementId id : region.statements)
+        for (const Expression* expression : expressions_of(diagram[id]))
+            walk(*expression, [&](const Expression& node) {
+                const Read* read = std::get_if<Read>(&node.node);
+                if (read == nullptr || !contains(loads, read->array)) return;
+                const Array& array = diagram[read->array];
+                auto& places = along[read->array];
+                for (std::size_t place = 0; place < array.axes.size(); ++place)
+                    for (AxisId axis : axes_used(read->index[dimension_at(array, place)]))
+                        places.emplace(axis, place);
+            });
+    const auto elements = [&](ArrayId array) {
+        double count = 1;
+        for (AxisId axis : diagram[array].axes) count *= static_cast<double>(diagram[axis].extent);
+        return count;
+    };
+    double largest = 0;
+    std::map<AxisId, std::size_t> of_largest;
+    for (const auto& [array, places] : along)
+        if (elements(array) > largest) {
+            largest = elements(array);
+            of_largest = places;
+        }
+    const auto shares_nothing = [&](const Group& group) {
+        return std::all_of(along.begin(), along.end(), [&](const auto& read) {
+            return read.second.contains(group.axis) || elements(read.first) < kLarge * largest;
+        });
+    };
+    std::vector<Group> groups = region.groups;
+    if (along.empty()) return groups;
+    const auto shared = std::stable_partition(groups.begin(), groups.end(), shares_nothing);
+    std::stable_sort(groups.begin(), shared, [&](const Group& a, const Group& b) {
+        return of_largest.at(a.axis) < of_largest.at(b.axis);
+    });
+    return groups;
+}
+
 class Expander {
 public:
     Expander(const State& state, const Region& region, OpaqueBoxes opaque)
@@ -50,6 +96,7 @@ public:
           diagram_(state.diagram),
           relabelling_(state.relabelling),
           region_(region),
+          groups_(nested(state.diagram, region)),
           phases_(state, region, out_) {}
 
     Result<RegionProgram> run();
@@ -81,6 +128,7 @@ private:
     const Diagram& diagram_;
     const Relabelling& relabelling_;
     const Region& region_;
+    std::vector<Group> groups_;  ///< outermost first
     RegionProgram out_;
     Phases phases_;
     std::vector<Level> levels_;
@@ -128,8 +176,8 @@ bool Expander::streams_from(std::size_t k) const {
 Body Expander::level_part(std::size_t k, Phase phase) {
     if (k == levels_.size()) return operations(phase);
     Body body = inside_groups(k, phase);
-    for (std::size_t i = region_.groups.size(); i-- > 0;) {
-        const Group& group = region_.groups[i];
+    for (std::size_t i = groups_.size(); i-- > 0;) {
+        const Group& group = groups_[i];
         if (group.level != levels_[k]) continue;
         Body wrapped;
         wrapped.push_back({Parallel{group.axis, group.size, group.level, std::move(body)}, {}});

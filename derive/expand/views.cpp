@@ -1,6 +1,7 @@
 #include "derive/expand/views.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "diagrams/check/bounds.h"
@@ -177,9 +178,12 @@ ArrayId ViewTable::fresh_array(ArrayId source, std::vector<AxisId> axes) {
                                      [&](const View& v) { return v.source == source; });
     array.name += "'" + std::to_string(count + 1);
     array.role = ArrayRole::Intermediate;
+    // What has the array's own axes lies as the array does.
+    if (axes != array.axes) {
+        array.layout.resize(axes.size());
+        std::iota(array.layout.begin(), array.layout.end(), 0U);
+    }
     array.axes = std::move(axes);
-    array.layout.clear();
-    for (std::uint32_t k = 0; k < array.axes.size(); ++k) array.layout.push_back(k);
     arrays_.push_back(std::move(array));
     return ArrayId{static_cast<std::uint32_t>(arrays_.size() - 1)};
 }

@@ -79,6 +79,7 @@ Outcome recolour(const State& state, const Command& command);
 Outcome retype(const State& state, const Command& command);
 Outcome split_axis(const State& state, const Command& command);
 Outcome join_axes(const State& state, const Command& command);
+Outcome layout(const State& state, const Command& command);
 Outcome schedule(const State& state, const Command& command);
 Outcome set_size(const State& state, const Command& command);
 Outcome split_stream(const State& state, const Command& command);

@@ -103,6 +103,7 @@ TEST_CASE("architectures: what a block may have") {
 }
 
 TEST_CASE("without a target each region gets the best that takes it on the architecture") {
+    const std::string tied = "monoid tied(a; b) = (a + b + a * b) identity (0)\n";
     const auto best_on = [](const State& state, const std::string& machine) {
         const Result<EmitOptions> options = emit_options_for("simt", machine);
         REQUIRE(options.has_value());
@@ -139,19 +140,22 @@ TEST_CASE("without a target each region gets the best that takes it on the archi
     for (const char* machine : {"sm_80", "sm_89", "sm_100", "sm_120"})
         expect(served, machine, {"sm_80"}, {});
     expect(attention(64, 16, 16), "sm_75", {"simt"}, {"do not run on sm_75"});
-    expect(test::derive(test::load("diagram sums { axis n = 64, t = 64\ninput A[n, t]\n"
-                                   "output B[n, t] = scan[t] sum A[n, t] }"),
+    expect(test::derive(test::load(tied + "diagram sums { axis n = 64, t = 64\ninput A[n, t]\n"
+                                          "output B[n, t] = scan[t] tied A[n, t] }"),
                         "group n by 8"),
            "sm_90", {"simt"},
-           {"does not fit target `sm_90a`", "does not fit target `sm_80`: `B` is a scan"});
+           {"does not fit target `sm_90a`",
+            "does not fit target `sm_80`: `B` folds with a monoid of your own"});
     const State mixed = test::derive(
         test::load(
+            tied +
             "diagram mixed { axis m = 128, n = 64, k = 64\n input A[m, k], B[n, k] : bf16\n"
             "C[m, n] : bf16 = sum(k) A[m, k] * B[n, k]\n D[m, n] : bf16 = softmax[n](C[m, n])"
-            "\n output E[m, n] : f32 = scan[n] sum D[m, n] }"),
+            "\n output E[m, n] : f32 = scan[n] tied D[m, n] }"),
         "group m by 64 in C\ngroup m by 8 in D\ngroup m by 8 in E");
     expect(mixed, "sm_90", {"sm_90a", "sm_80", "simt"},
-           {"region `D` does not fit target `sm_90a`: it has no product", "`E` is a scan"});
+           {"region `D` does not fit target `sm_90a`: it has no product",
+            "`E` folds with a monoid of your own"});
     CHECK_EQ(best_on(mixed, "sm_90")->target, "sm_90a");
     const Result<EmittedProgram> none = best_on(attention(512, 512, 128), "sm_86");
     REQUIRE_FALSE(none.has_value());

@@ -56,13 +56,15 @@ std::vector<Case> cases() {
          {"simt", "sm_80"}});
     list.push_back(
         {{"a running maximum", of_rows("Y[n, d] : f32 = scan[d] max X[n, d]"), {}, "group n by 8"},
-         {"simt"}});
+         {"simt", "sm_80"},
+         {"scan_row"}});
     for (const char* ranking : {"argmax", "argmin"})
         list.push_back({{ranking,
                          of_rows(fmt::format("Y[n] : i32 = {}(d) X[n, d]", ranking).c_str()),
                          {},
-                         "group n by 8"},
-                        {"simt"}});
+                         "group n by 8\nstream d by 32"},
+                        {"simt", "sm_80"},
+                        {"row_first"}});
     for (const char* steps : {"group n by 8\nstream d by 32", "split-stream d by 32\nfuse all"})
         list.push_back({{fmt::format("the largest three, {}", steps),
                          "diagram rows { axis n = 70, d = 128, k = 3\n input X[n, d] : bf16\n"

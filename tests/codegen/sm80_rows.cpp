@@ -383,19 +383,12 @@ std::vector<TensorWorkload> row_workloads() {
          "gated_scan",
          {{"t", 20}, {"c", 12}, {"b", 2}},
          "",
-         "`decay` is a selection or has several parts"},
-        {"prefix sum", "prefix_sum", {{"n", 12}, {"t", 37}}, "group n by 5 at l1", "`C` is a scan"},
+         "`decay` has several parts"},
         {"top-k routing",
          "topk_routing",
          {{"n", 20}, {"d", 24}, {"e", 16}, {"k", 4}},
          "",
-         "`gate` is a selection"},
-        {"argmax",
-         "diagram am { axis n = 12, e = 40\n input X[n, e] : f32\n output best[n] : i32 = "
-         "argmax(e) X[n, e] }",
-         {},
-         "group n by 4 at l1",
-         "`best.0` is a selection"},
+         "`gate` is a selection of several elements"},
         {"monoids of one's own",
          "monoid spread(lo, hi; l, h) = (min(lo, l), max(hi, h)) identity (inf, -inf)\n"
          "diagram own { axis n = 5, t = 90\n input X[n, t] : f32\n"
@@ -403,7 +396,7 @@ std::vector<TensorWorkload> row_workloads() {
          "least[n] }",
          {},
          "",
-         "`least` is a selection or has several parts"},
+         "`least` has several parts"},
         {"a run-time size that is held whole",
          "diagram held { axis n = 20 dynamic, d = 33 dynamic\n input X[n, d] : f16\n"
          "output Y[n, d] : f16 = softmax[d](X[n, d]) }",
@@ -416,7 +409,7 @@ std::vector<TensorWorkload> row_workloads() {
 std::vector<TensorWorkload> tensor_workloads() {
     std::vector<TensorWorkload> all = product_workloads();
     for (const std::vector<TensorWorkload>& more :
-         {attention_workloads(), row_workloads(), tile_axis_workloads()})
+         {attention_workloads(), row_workloads(), ordered_workloads(), tile_axis_workloads()})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }

@@ -24,6 +24,7 @@ struct TensorWorkload {
 [[nodiscard]] std::vector<TensorWorkload> product_workloads();
 [[nodiscard]] std::vector<TensorWorkload> attention_workloads();
 [[nodiscard]] std::vector<TensorWorkload> row_workloads();
+[[nodiscard]] std::vector<TensorWorkload> ordered_workloads();
 [[nodiscard]] std::vector<TensorWorkload> tile_axis_workloads();
 /// All of them.
 [[nodiscard]] std::vector<TensorWorkload> tensor_workloads();

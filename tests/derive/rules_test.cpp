@@ -70,6 +70,7 @@ TEST_CASE("what each rule changes") {
         {"retype", "fuse all", "retype P to bf16"},
         {"split-axis", "", "split-axis q as r by 8"},
         {"join-axes", "split-axis q as r by 8", "join-axes q, r as q"},
+        {"layout", "", "layout V[d, h, x] as Vt"},
         {"split-stream", "fuse all\ngroup q by 16\nstream x by 8", "split-stream x by 16"},
         {"recompute", "fuse S, P, R", "recompute S, P in dV", kValuesBackward},
         {"absorb-normaliser", "", "absorb-normaliser P as L"},
@@ -122,6 +123,8 @@ TEST_CASE("derivation files: what is printed is read back") {
                                    "retype P to f16",
                                    "split-axis q as q1 by 16",
                                    "join-axes a, b as c",
+                                   "layout A[c, i, k] as A_c in O",
+                                   "layout S[x, q]",
                                    "recompute S, P in dV",
                                    "split-stream x as p, y by 64 in O",
                                    "set q = 8192",
@@ -164,6 +167,55 @@ TEST_CASE("derivation files: every error, with its place") {
     const Result<std::vector<Command>> parsed = parse_derivation(sources, file);
     REQUIRE_FALSE(parsed.has_value());
     check_golden("derive/wrong_derivation.txt", all_messages(parsed.error(), sources));
+}
+
+TEST_CASE("arrays are laid out by all of their axes; the caller's in a copy") {
+    const Diagram diagram = load(R"(diagram laid {
+  axis q = 4, x = 6, d = 3
+  input Q[q, d], K[x, d], idle[q, d] : f32
+  input pick[q, x] : i32
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  T[q] = sum(x) S[pick[q, x], x]
+  output O[q, x] = S[q, x] + T[q]
+})");
+    for (const auto& [steps, reason] : {
+             std::pair{"layout K[d] as L", "names each axis of `K` once"},
+             std::pair{"layout K[d, d] as L", "names each axis of `K` once"},
+             std::pair{"layout K[x, d] as L", "lies in that order already"},
+             std::pair{"layout T[q]", "fewer than two axes"},
+             std::pair{"layout K[d, x]", "how `K` lies is the caller's"},
+             std::pair{"layout K[d, x] as Q", "`Q` is in use already"},
+             std::pair{"layout S[x, q] as L", "needs no copy"},
+             std::pair{"layout pick[x, q] as L", "holds indices"},
+             std::pair{"layout idle[d, q] as L", "is not read there"},
+             std::pair{"layout K[d, x] as L in O", "is not read there"},
+             std::pair{"fuse all\nlayout S[x, q]", "stays inside its region"},
+         }) {
+        const std::string said = refusal(diagram, steps);
+        INFO(steps, " said: ", said);
+        CHECK(said.find(reason) != std::string::npos);
+    }
+    for (const char* steps : {"layout K[d, x] as L", "layout S[x, q]", "layout O[x, q] as L",
+                              "fuse all\nlayout O[x, q] as L\ngroup q by 3 in O"}) {
+        INFO(steps);
+        const State after = derive(diagram, steps);
+        check_against_reference(after);
+        check_same_meaning(diagram, after);
+    }
+}
+
+TEST_CASE("tiles that share nothing go as they lie in memory, outermost") {
+    const Diagram diagram = load(R"(diagram batched {
+  axis i = 64, j = 64, k = 32, c = 16
+  input A[c, i, k], B[c, j, k] : bf16
+  output O[i, j, c] : bf16 = sum(k) A[c, i, k] * B[c, j, k]
+})");
+    const State state = derive(diagram, "group i by 16\ngroup j by 16\ngroup c by 1");
+    const Result<TileProgram> program = expand(state);
+    REQUIRE(bool(program));
+    const Parallel* outer = std::get_if<Parallel>(&program->regions.front().body.front().node);
+    REQUIRE(outer != nullptr);
+    CHECK_EQ(diagram[outer->axis].name, "c");
 }
 
 TEST_CASE("ranks of a selection stay whole where it is streamed, split or joined") {

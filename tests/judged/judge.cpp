@@ -16,7 +16,8 @@
 namespace napkin::test {
 namespace {
 
-constexpr std::array kGroups = {"attention", "products", "rows", "fused, variants, split", "simt"};
+constexpr std::array kGroups = {"attention", "products",  "rows", "fused, variants, split",
+                                "simt",      "operations"};
 
 /// What no data sheet says.
 constexpr std::array kCalibrated = {

@@ -232,7 +232,8 @@ std::vector<std::pair<std::string, SizesByName>> example_cases() {
 
 class RecordReader {
 public:
-    /// Rows of bench/model-on-gpu, which have their steps, and of bench/peers.py.
+    /// Rows of bench/model-on-gpu and of bench/operations, which have their steps, and of
+    /// bench/peers.py.
     void read(const std::filesystem::path& path) {
         std::string target;
         Before before{false, were_alone(path.filename())};
@@ -291,7 +292,8 @@ private:
     }
 
     void add_steps(const std::string& file, const Json& line, Before before) {
-        const std::string name = line["diagram"];
+        const bool is_operation = line.contains("operation");
+        const std::string name = line[is_operation ? "operation" : "diagram"];
         const std::string target = line["target"];
         const auto sizes = line["sizes"].get<SizesByName>();
         if (is_struck(file, name, target, sizes, line["steps"])) return;
@@ -301,8 +303,11 @@ private:
             steps += step + "\n";
             made += "; " + step;
         }
-        const auto diagram = diagram_of(name, {NAPKIN_BENCHMARKS_DIR, NAPKIN_EXAMPLES_DIR});
-        records_.rows.push_back({group_of(name, false, target), name, sizes, made, line["us"],
+        const std::filesystem::path workloads = NAPKIN_BENCHMARKS_DIR;
+        const auto diagram = is_operation ? workloads.parent_path() / "operations" / (name + ".ncd")
+                                          : diagram_of(name, {workloads, NAPKIN_EXAMPLES_DIR});
+        const std::string group = is_operation ? "operations" : group_of(name, false, target);
+        records_.rows.push_back({group, name, sizes, made, line["us"],
                                  kernels_of(diagram, steps, sizes, target, before),
                                  is_held_out(sizes)});
     }

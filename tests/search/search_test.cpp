@@ -360,6 +360,33 @@ TEST_CASE("an axis is split where parts of its index are told apart, and that is
     CHECK_EQ(print(result.ranked.front().commands.front()), "split-axis k as k_in by 64");
 }
 
+TEST_CASE("what all sides of a product have is laid out outermost, where that is faster") {
+    const SearchResult result = found(
+        "diagram triangle {\n axis i = 512, j = 512, k = 512, c = 128\n"
+        " input A[i, k, c], B[j, k, c] : bf16\n"
+        " output O[i, j, c] : bf16 = sum(k) A[i, k, c] * B[j, k, c]\n}\n",
+        machine("H200"), 1);
+    CHECK_EQ(print(result.ranked.front().commands.front()), "layout A[c, i, k] as A_laid");
+}
+
+TEST_CASE("factors of a sum are summed in turn where that leaves products of matrices") {
+    const SearchResult result = found(
+        "diagram bilinear {\n axis n = 16384, a = 256, b = 256\n"
+        " input X[n, a], Y[n, b], W[a, b] : bf16\n"
+        " output F[n] : f32 = sum(a, b) X[n, a] * W[a, b] * Y[n, b]\n}\n",
+        machine("H200"), 1);
+    CHECK_EQ(print(result.ranked.front().commands.front()), "reassociate X, W as F_part in F");
+}
+
+TEST_CASE("a lone warp that waits for all it works on is not taken for a copy") {
+    const SearchResult result = found(
+        "diagram rows {\n axis m = 8, n = 8192, k = 8192\n input X[m, k], W[n, k] : bf16\n"
+        " output Y[m, n] : bf16 = sum(k) X[m, k] * W[n, k]\n}\n",
+        machine("H200"), 1);
+    const KernelWork& work = *result.ranked.front().cost.regions.front().work;
+    CHECK(work.warps * result.ranked.front().time.resident >= 4);
+}
+
 TEST_CASE("what cannot fit is said") {
     const State plain = test::derived(kMatmul);
     const Result<SearchResult> result =

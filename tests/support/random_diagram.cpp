@@ -98,6 +98,9 @@ private:
             Known array{name, some(axes_, 1 + below(3)), false};
             text += "  input " + name + "[" + listed(array.axes) + "] : ";
             text += pick({"f32", "f32", "bf16", "f16"}) + "\n";
+            if (options_.layouts && !woven_ && array.axes.size() > 1 && chance(40))
+                text += "  layout " + name + "[" +
+                        listed({array.axes.rbegin(), array.axes.rend()}) + "]\n";
             arrays_.push_back(std::move(array));
         }
         inputs_ = arrays_.size();

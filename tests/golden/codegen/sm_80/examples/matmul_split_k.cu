@@ -38,13 +38,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     };
     // C_sum_part_staging: 64 x 64
     const auto C_sum_part_staging = shared_matrix<float, 64, 64>(memory, 0, "C_sum_part_staging");
-    const int group_b_part = int(blockIdx.x) % 4;
-    const int group_2 = int(blockIdx.x) / 4;
-    const int group_c = group_2 % 64;
-    const int group_3 = group_2 / 64;
-    const int a0 = group_3 * 64;
+    const int plane = int(blockIdx.x) % 4096;
+    const int group_2 = int(blockIdx.x) / 4096;
+    const int band = plane / 1024 * 16;
+    const int band_height = minimum(16, 64 - band);
+    const int group_a = band + plane % 1024 % band_height;
+    const int group_c = plane % 1024 / band_height;
+    const int b_part0 = group_2;
+    const int a0 = group_a * 64;
     const int c0 = group_c * 64;
-    const int b_part0 = group_b_part;
     using Rows = Fragment<2, 1>;
     const int warp_a = warp_index() / 2 * 32;  // first row of this warp
     const int warp_c = warp_index() % 2 * 32;  // and its first column

@@ -1,1 +1,1 @@
-refused: region `weight` does not fit target `sm_80`: `gate` is a selection or has several parts
+refused: region `weight` does not fit target `sm_80`: `gate` is a selection of several elements
