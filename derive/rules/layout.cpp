@@ -55,14 +55,23 @@ std::variant<Reordering, NotApplicable> reordering_of(const State& state, const 
     return asked;
 }
 
-/// What lies in the other order: an array like it, with the name of the command.
-Array reordered(const State& state, const Command& command, const Reordering& asked) {
+/// What lies in the other order: an array like it, with the name of the command, that is stored in
+/// the same type, which changes no value.
+ArrayId add_reordered(Draft& draft, const State& state, const Command& command,
+                      const Reordering& asked) {
     Array array = state.diagram[asked.array];
     array.name = command.as.front();
     array.named = true;
     array.role = ArrayRole::Intermediate;
     array.layout = asked.order;
-    return array;
+    const ElementType stored = array.type;
+    if (is_floating(stored)) {
+        array.type = ElementType::F32;
+        array.rounds = false;
+    }
+    const ArrayId made = draft.add_array(std::move(array));
+    if (is_floating(stored)) draft.store(made, stored);
+    return made;
 }
 
 /// A region that computes the array as an element of the other one.
@@ -94,7 +103,7 @@ Outcome of_input(const State& state, const Command& command, const Reordering& a
         });
     }
     if (readers.empty()) return NotApplicable{"`" + array.name + "` is not read there", ""};
-    const ArrayId copy = draft.add_array(reordered(state, command, asked));
+    const ArrayId copy = add_reordered(draft, state, command, asked);
     for (StatementId id : readers)
         draft.diagram.statements[id.index()] =
             with_arrays(draft.diagram[id], {{asked.array, copy}});
@@ -107,7 +116,7 @@ Outcome of_output(const State& state, const Command& command, const Reordering& 
     Draft draft(state);
     const StatementId source = producer(state.diagram, asked.array).value();
     const std::vector<StatementId> readers = draft.readers(asked.array);
-    const ArrayId saved = draft.add_array(reordered(state, command, asked));
+    const ArrayId saved = add_reordered(draft, state, command, asked);
     if (const auto type = state.relabelling.wire_types.find(asked.array);
         type != state.relabelling.wire_types.end())
         draft.store(saved, type->second);
