@@ -40,7 +40,6 @@ public:
             Entry{"retype", 2, &CommandDrawer::retype},
             Entry{"split-axis", 2, &CommandDrawer::split_axis},
             Entry{"join-axes", 2, &CommandDrawer::join_axes},
-            Entry{"layout", 2, &CommandDrawer::layout},
             Entry{"split-stream", 4, &CommandDrawer::split_stream},
             Entry{"recompute", 4, &CommandDrawer::recompute},
             Entry{"absorb-normaliser", 2, &CommandDrawer::absorb},
@@ -124,13 +123,6 @@ private:
             command.names = {diagram_[axes[first]].name, diagram_[axes[first + 1]].name};
         }
         command.as = {command.names.front()};
-    }
-    void layout(Command& command) {
-        const Array& array = diagram_.arrays[pick(diagram_.arrays.size())];
-        command.names = {array.name};
-        for (AxisId axis : array.axes) command.axes.push_back(diagram_[axis].name);
-        std::shuffle(command.axes.begin(), command.axes.end(), random_);
-        if (array.role != ArrayRole::Intermediate) command.as = {array.name + "_laid"};
     }
     void split_stream(Command& command) {
         const Region& where = region();
