@@ -132,7 +132,6 @@ Trial draw(std::uint64_t seed, Met& met) {
     options.most_statements = 3;
     options.selections = random() % 8 == 0;
     options.scans = random() % 8 == 0;
-    options.layouts = random() % 4 == 0;
     Trial trial;
     trial.seed = seed;
     trial.text =
