@@ -1,7 +1,8 @@
 // Derivation files: one command a line, the commands a person would type.
 //
-//   RULE NAME (, NAME)* [[AXIS (, AXIS)*]] [as NAME (, NAME)*] [by SIZE | = SIZE] [at LEVEL] [to TYPE] [in REGION] [#
+//   RULE NAME (, NAME)* [as NAME (, NAME)*] [by SIZE | = SIZE] [at LEVEL] [to TYPE] [in REGION] [#
 //   comment]
+//   layout NAME [AXIS (, AXIS)*] [as NAME] [in REGION] [# comment], with those brackets
 //   schedule CHOICE [of WORDS] = VALUE [in REGION] [# comment]
 #include <algorithm>
 #include <cctype>
