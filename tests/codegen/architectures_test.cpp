@@ -180,7 +180,7 @@ TEST_CASE("a region is left to sm_80 where warp groups would wait for its operan
         return made->target + (reasons.empty() ? "" : ": " + reasons.front());
     };
     // What the block publishes for the next chunk keeps nobody waiting.
-    CHECK_EQ(targets_of(diagram, "group p by 64\nstream k by 32", "sm_90a"), "sm_90a");
+    CHECK_EQ(targets_of(diagram, "group p by 64\nstream k by 32", ""), "sm_90a");
     // Warps that multiply share the copies that a load agent has to make alone.
     const auto product = [](const std::string& depth) {
         return "diagram odd { axis m = 2000, n = 2000, k = " + depth +
