@@ -14,6 +14,16 @@ bool reads(const Diagram& diagram, const Region& region, ArrayId array) {
     });
 }
 
+/// Whether the array has elements of another one that are of the type already.
+bool has_type(const Diagram& diagram, ArrayId array, ElementType type) {
+    const std::optional<StatementId> source = producer(diagram, array);
+    const Map* map = source ? std::get_if<Map>(&diagram[*source].body) : nullptr;
+    const Read* element = map != nullptr ? std::get_if<Read>(&map->value.node) : nullptr;
+    if (element == nullptr) return false;
+    const Array& read = diagram[element->array];
+    return read.type == type && (read.role == ArrayRole::Input || read.rounds);
+}
+
 }  // namespace
 
 Precision precision_of(const Diagram& diagram, const Relabelling& relabelling) {
@@ -26,7 +36,11 @@ Precision precision_of(const Diagram& diagram, const Relabelling& relabelling) {
                 relabelling.wire_types.count(array) == 0 && !reads(diagram, region, array))
                 precision.handed_over.insert(array);
         }
-    for (const auto& [array, type] : relabelling.wire_types) precision.stored[array] = type;
+    for (const auto& [array, type] : relabelling.wire_types)
+        if (has_type(diagram, array, type))
+            precision.stored.erase(array);  // which loses nothing
+        else
+            precision.stored[array] = type;
     return precision;
 }
 

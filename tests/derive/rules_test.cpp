@@ -1,5 +1,6 @@
 // Each rule: a golden of what it changes, with the law and the conditions that it checked.
 #include "derive/state.h"
+#include "diagrams/compare.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
 
@@ -202,6 +203,21 @@ TEST_CASE("arrays are laid out by all of their axes; the caller's in a copy") {
         check_against_reference(after);
         check_same_meaning(diagram, after);
     }
+}
+
+TEST_CASE("a laid out copy loses nothing") {
+    const Diagram diagram = load(R"(diagram copied {
+  axis n = 4, d = 6
+  input X[n, d] : bf16
+  output Y[n] = sum(d) X[n, d]
+})");
+    const State plain = derive(diagram, "");
+    const State laid = derive(diagram, "layout X[d, n] as Z");
+    const auto stored = [](const State& state) {
+        return precision_of(state.diagram, state.relabelling).stored;
+    };
+    CHECK_EQ(stored(laid).count(*find_array(laid.diagram, "Z")), 0);
+    CHECK_EQ(stored(laid).size(), stored(plain).size());
 }
 
 TEST_CASE("tiles that share nothing go as they lie in memory, outermost") {
