@@ -34,6 +34,12 @@ std::string across(MonoidId monoid) {
     return monoid == kMax ? "maximum" : "minimum";
 }
 
+const char* combine_of(MonoidId monoid, bool finite) {
+    if (monoid == kSum) return finite ? "PlainSum" : "Sum";
+    if (monoid == kProduct) return finite ? "PlainProduct" : "Product";
+    return monoid == kMax ? "Maximum" : "Minimum";
+}
+
 kernel::Expression identity_of(MonoidId monoid) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (monoid == kSum) return kernel::real(0);

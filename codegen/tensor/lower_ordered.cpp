@@ -16,13 +16,6 @@ using kernel::define;
 using kernel::Run;
 using kernel::variable;
 
-/// The primitive that combines two values; a plain one where both are finite.
-const char* combine_of(MonoidId monoid, bool finite) {
-    if (monoid == kSum) return finite ? "PlainSum" : "Sum";
-    if (monoid == kProduct) return finite ? "PlainProduct" : "Product";
-    return monoid == kMax ? "Maximum" : "Minimum";
-}
-
 }  // namespace
 
 /// Whether something else of the region reads or saves a variable.

@@ -110,10 +110,7 @@ kernel::Statement TensorLowering::define_whole(AxisId axis) const {
 /// Puts together what threads have folded of the same columns.
 kernel::Statement TensorLowering::combine_columns(MonoidId monoid, AxisId column,
                                                   const kernel::Expression& acc) const {
-    const char* combine = monoid == kSum       ? "Sum"
-                          : monoid == kProduct ? "Product"
-                          : monoid == kMax     ? "Maximum"
-                                               : "Minimum";
+    const char* combine = combine_of(monoid, false);
     const kernel::Type columns = columns_of(column).type;
     if (plan_.warps_down == 1)
         return {kernel::Run{call({"combine_columns", {kernel::Type(combine), columns}}, {acc})}};
