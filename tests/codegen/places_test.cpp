@@ -100,6 +100,31 @@ TEST_CASE("what a product is computed from is read once beside its place") {
     for (const PlaceCase& test : cases) check_right(test);
 }
 
+TEST_CASE("arrays that lie in another order are read where they lie, however often") {
+    const PlaceCase cases[] = {
+        {"rows by each other",
+         "axis i = 64, j = i, d = 64\n input X[i, d] : f32\n layout X[d, i]\n"
+         "output G[i, j] : f32 = sum(d) X[j, d] * X[i, d]",
+         "group i by 64\ngroup j by 64\nstream d by 32"},
+        {"the same at the edges",
+         "axis i = 17, j = i, d = 21\n input X[i, d] : f32\n layout X[d, i]\n"
+         "output G[i, j] : f32 = sum(d) X[j, d] * X[i, d]",
+         "group i by 64\ngroup j by 64\nstream d by 32"},
+        {"a column first",
+         "axis q = 9, x = 9, d = 8\n input B[x, d] : f32, S[q, x] : f32\n layout B[d, x]\n"
+         "output T[q, d] : f32 = sum(x) S[q, x] * B[x, 0] * B[x, d]"},
+        {"a column beside a product",
+         "axis q = 128, x = 64, d = 64\n input K[x, d] : bf16, Q[q, d] : bf16\n layout K[d, x]\n"
+         "output U[q, x] : f32 = (sum(d) Q[q, d] * K[x, d]) + K[x, 1]",
+         "fuse all\ngroup q by 64\nstream x by 16"},
+        {"rows of two axes, as many as no tile has, beside others",
+         "axis q = 2, d = 4, v = d // 2\n input A[b, q, d] : f16\n output T0[v] : f32 = 1\n"
+         "output T1[b, q, d] = A[b, q, d]\n weave b = 2",
+         "fuse all"},
+    };
+    for (const PlaceCase& each : cases) check_right(each);
+}
+
 TEST_CASE("rows that are held are read beside their place") {
     for (const char* first : {"v + 1", "v + 2", "v + 4", "v + 8", "3 + v", "v + size(w) - size(v)",
                               "size(v) - 1 - v", "v + t", "2 * v", "2 * v + 8"}) {
