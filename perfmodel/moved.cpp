@@ -25,7 +25,8 @@ Moved moved_by(const RegionProgram& region, const Load& load) {
     const Variable& target = region.variables[load.target.index()];
     const Array& array = region.arrays[target.array.index()];
     const std::vector<AxisId>& axes = array.axes;
-    Moved moved{load.array, target.level, target.type, false, footprints_of(axes), innermost(array)};
+    Moved moved{load.array, target.level,        target.type,
+                false,      footprints_of(axes), innermost(array)};
     for (std::size_t k = 0; load.gather.empty() && k < axes.size(); ++k) {
         moved.dimensions[k].index = load.index[k];
         moved.dimensions[k].limit = region.axes[axes[k].index()].extent;

@@ -20,8 +20,8 @@ struct Moved {
 [[nodiscard]] Moved moved_by(const RegionProgram& region, const Load& load);
 [[nodiscard]] Moved moved_by(const RegionProgram& region, const Save& save);
 
-/// The axis that its innermost index is of, along which elements follow each other in memory; none where
-/// it is of several or of none.
+/// The axis that its innermost index is of, along which elements follow each other in memory; none
+/// where it is of several or of none.
 [[nodiscard]] std::optional<AxisId> axis_along(const Moved& moved);
 /// Bytes that come for each that is asked for, in pieces of so many elements: memory and caches
 /// give sectors of 32.

@@ -2,8 +2,8 @@
 // two blocks share a processor then.
 #include <algorithm>
 
-#include "schedule/arrange.h"
 #include "diagrams/memory_order.h"
+#include "schedule/arrange.h"
 #include "schedule/planner.h"
 #include "schedule/statements.h"
 #include "schedule/warp_shape.h"

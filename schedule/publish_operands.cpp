@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "schedule/pairs.h"
 #include "diagrams/memory_order.h"
+#include "schedule/pairs.h"
 #include "schedule/planner.h"
 
 namespace napkin::schedule {
@@ -106,10 +106,8 @@ std::optional<AxisId> Planner::memory_axis(const Compute& compute, const Read& r
         if (load != loads_.end() && !load->second.load->gather.empty()) {
             const Load& gather = *load->second.load;
             const Array& source = region_.arrays[gather.array.index()];
-            const AxisIndex* along = std::get_if<AxisIndex>(
-                &gather
-                     .gather[innermost_dimension(source)]
-                     .node);
+            const AxisIndex* along =
+                std::get_if<AxisIndex>(&gather.gather[innermost_dimension(source)].node);
             const auto place = along == nullptr
                                    ? array.axes.end()
                                    : std::find(array.axes.begin(), array.axes.end(), along->axis);

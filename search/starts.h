@@ -15,10 +15,11 @@ struct Start {
 };
 /// The plain diagram first, then one whose axes are split where parts or remainders of their
 /// indices by a number are asked for (`split-axis`), and one in which the arrays of products whose
-/// innermost axis all sides have are laid out with it outermost (`layout`), and one in which factors
-/// of sums are summed first where that is less work (`reassociate`). In others one product with a sum is multiplied
-/// out (`distribute`), where that leaves a sum over the same axes which lacks an axis
-/// of the result, so that it need be computed once: of a norm's bias and a linear layer's weights.
+/// innermost axis all sides have are laid out with it outermost (`layout`), and one in which
+/// factors of sums are summed first where that is less work (`reassociate`). In others one product
+/// with a sum is multiplied out (`distribute`), where that leaves a sum over the same axes which
+/// lacks an axis of the result, so that it need be computed once: of a norm's bias and a linear
+/// layer's weights.
 [[nodiscard]] std::vector<Start> starts_of(const Diagram& diagram);
 
 /// The plain diagram with every box apart from what it reduces on the way to its result, where some

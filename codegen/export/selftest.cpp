@@ -136,8 +136,7 @@ std::int64_t largest_tile(const Relabelling& relabelling, AxisId axis) {
 bool pairs_up(const Diagram& diagram, AxisId axis) {
     return std::any_of(diagram.arrays.begin(), diagram.arrays.end(), [&](const Array& array) {
         if (array.type != ElementType::I4 || array.axes.empty()) return false;
-        return array.axes[innermost_dimension(array)] ==
-               axis;
+        return array.axes[innermost_dimension(array)] == axis;
     });
 }
 

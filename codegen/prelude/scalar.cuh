@@ -161,9 +161,15 @@ struct Conversion<i8> {
         return i8(saturate<int>(value, -128.f, 127.f, -128, 127));
 #endif
     }
-    static NK_DEVICE i8 of(i64 value) { return i8(clamp(value, -128, 127)); }
-    static NK_DEVICE i8 of(int value) { return of(i64(value)); }
-    static NK_DEVICE i8 of(bool value) { return i8(value); }
+    static NK_DEVICE i8 of(i64 value) {
+        return i8(clamp(value, -128, 127));
+    }
+    static NK_DEVICE i8 of(int value) {
+        return of(i64(value));
+    }
+    static NK_DEVICE i8 of(bool value) {
+        return i8(value);
+    }
 };
 template <>
 struct Conversion<int> {
@@ -174,9 +180,15 @@ struct Conversion<int> {
         return saturate<int>(value, -0x1p31f, 0x1p31f, -2147483647 - 1, 2147483647);
 #endif
     }
-    static NK_DEVICE int of(i64 value) { return int(clamp(value, -2147483647 - 1, 2147483647)); }
-    static NK_DEVICE int of(int value) { return value; }
-    static NK_DEVICE int of(bool value) { return value ? 1 : 0; }
+    static NK_DEVICE int of(i64 value) {
+        return int(clamp(value, -2147483647 - 1, 2147483647));
+    }
+    static NK_DEVICE int of(int value) {
+        return value;
+    }
+    static NK_DEVICE int of(bool value) {
+        return value ? 1 : 0;
+    }
 };
 template <>
 struct Conversion<i64> {

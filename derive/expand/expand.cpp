@@ -49,7 +49,7 @@ void append(Body& body, Body part) {
 /// nothing that is loaded, as these lie in the largest of them; else in the order of the
 /// derivation.
 std::vector<Group> nested(const Diagram& diagram, const Region& region) {
-    constexpr double kLarge = 1.0 / 16;  // of the largest
+    constexpr double kLarge = 1.0 / 16;                      // of the largest
     std::map<ArrayId, std::map<AxisId, std::size_t>> along;  // at which place in memory, slowest 0
     const std::vector<ArrayId> loads = loads_of(diagram, region);
     for (StatementId id : region.statements)
