@@ -11,9 +11,10 @@
 namespace napkin {
 namespace {
 
-constexpr double kOthers = 64;    ///< bytes of a thread for addresses and counters
-constexpr double kUnit = 32;      ///< registers are given out so many bytes at a time
-constexpr double kHidden = 0.75;  ///< power of warp groups' number by which they hide more
+constexpr double kOthers = 64;      ///< bytes of a thread for addresses and counters
+constexpr double kUnit = 32;        ///< registers are given out so many bytes at a time
+constexpr std::int64_t kParts = 4;  ///< of a processor, of which each has warps of its own
+constexpr double kHidden = 0.75;    ///< power of warp groups' number by which they hide more
 
 /// How long work takes that shares a loop: the root of the sum of powers, of which two that are as
 /// long take longer than one by the exposed share.
@@ -133,10 +134,21 @@ double BlockClock::copied(const UnitWork& work) const {
     return work.own_instructions * plain_.step + work.own_trips * load_;
 }
 
-/// How many times as long a block takes whose warps are too few for every part of a processor.
-double BlockClock::lone(const KernelWork& kernel) {
-    constexpr double kParts = 4;
-    return std::max(1.0, kParts / static_cast<double>(kernel.warps));
+/// Whether warps that multiply are too few for every part of a processor.
+bool BlockClock::leaves_idle(const KernelWork& kernel) const {
+    return kernel.tensor_core && kernel.groups == 0 &&
+           kernel.warps * resident_blocks(kernel) < kParts;
+}
+
+/// Where they are, pipelines are so much slower, and a warp issues one instruction after the other.
+double BlockClock::lone(const UnitWork& work, const KernelWork& kernel) const {
+    constexpr double kLanesOfWarp = 32;
+    const double whole = computed(work, kernel);
+    if (!leaves_idle(kernel)) return whole;
+    const auto warps = static_cast<double>(kernel.warps);
+    const double held = warps * static_cast<double>(resident_blocks(kernel));
+    return std::max(static_cast<double>(kParts) / held * whole,
+                    work.instructions / (kLanesOfWarp * warps) * plain_.step);
 }
 
 double BlockClock::waits(const UnitWork& work, const KernelWork& kernel) const {
@@ -164,10 +176,11 @@ double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
 double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
     const double arrives = loop.loads ? load_ / static_cast<double>(loop.stages) : 0;
     if (loop.waits)
-        return arrives + loop.chunk.loaded * moved_byte(kernel) +
-               computed(loop.chunk, kernel) * lone(kernel) + waits(loop.chunk, kernel) +
-               copied(loop.chunk);
-    if (kernel.groups == 0) return std::max(chain(loop.chunk, kernel), arrives);
+        return arrives + loop.chunk.loaded * moved_byte(kernel) + lone(loop.chunk, kernel) +
+               waits(loop.chunk, kernel) + copied(loop.chunk);
+    if (kernel.groups == 0)
+        return std::max({chain(loop.chunk, kernel), arrives,
+                         leaves_idle(kernel) ? lone(loop.chunk, kernel) : 0});
     return std::max({chain(loop.chunk, kernel), arrives, copied(loop.chunk)});
 }
 

@@ -73,7 +73,8 @@ private:
     [[nodiscard]] double moved_byte(const KernelWork& kernel) const;
     [[nodiscard]] double alone(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double copied(const UnitWork& work) const;
-    [[nodiscard]] static double lone(const KernelWork& kernel);
+    [[nodiscard]] bool leaves_idle(const KernelWork& kernel) const;
+    [[nodiscard]] double lone(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double waits(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double chain(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double chain(const LoopWork& loop, const KernelWork& kernel) const;

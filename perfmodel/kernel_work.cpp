@@ -165,7 +165,8 @@ private:
 
     UnitWork work_of(const schedule::Op& op) {
         using Kind = schedule::Op::Kind;
-        if (op.kind == Kind::Fetch || op.kind == Kind::Combine || op.rare) return {};
+        if (op.kind == Kind::Combine) return combined(op.leaf);
+        if (op.kind == Kind::Fetch || op.rare) return {};
         elements_.start(plan_.products.contains(op.leaf));
         const TileStatement& leaf = *leaves_[op.leaf.index()];
         if (const Compute* compute = std::get_if<Compute>(&leaf.node)) {
@@ -211,15 +212,13 @@ private:
             tile.home == schedule::Home::Row && !plan_.lane_folds.contains(leaf))
             work.steps += 1;
         if (combines_lanes(compute, leaf)) {
-            // Of a fragment, every column that a thread has, but for scans, whose vectors do not
-            // wait for each other; of a selection, a value and where it stands.
-            const bool columns =
-                tile.home == schedule::Home::Fragment && plan_.serial.contains(leaf);
-            const auto values =
-                static_cast<double>(columns ? schedule::columns_of(plan_, *tile.column).of_thread
-                                            : compute.targets.size());
-            work.barriers += kShuffled * values + (plan_.across_warps ? kAcrossWarps : 0);
-            if (columns) work.instructions += values * put_together();
+            // Of scans, vectors do not wait for each other; of a selection, a value and where it
+            // stands.
+            if (tile.home == schedule::Home::Fragment && plan_.serial.contains(leaf))
+                work += columns_put_together(tile);
+            else
+                work.barriers += kShuffled * static_cast<double>(compute.targets.size()) +
+                                 (plan_.across_warps ? kAcrossWarps : 0);
         }
         if (tile.home == schedule::Home::Matrix || tile.home == schedule::Home::Shared) {
             work.instructions += places * kPublish;
@@ -262,6 +261,24 @@ private:
         if (tile.home == schedule::Home::Fragment && !schedule::is_scan(compute.statement))
             return plan_.serial.contains(leaf) && plan_.sharers() > 1;
         return plan_.lanes_per_row > 1;
+    }
+
+    /// What lanes have folded apart in a loop, put together behind it: of columns; of a row it is
+    /// not counted.
+    [[nodiscard]] UnitWork combined(schedule::LeafId leaf) const {
+        if (!plan_.serial.contains(leaf)) return {};
+        const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
+        return columns_put_together(plan_.tiles.at(compute.targets.front()));
+    }
+
+    /// Every column of a fragment that threads share.
+    [[nodiscard]] UnitWork columns_put_together(const schedule::Tile& tile) const {
+        const auto values =
+            static_cast<double>(schedule::columns_of(plan_, *tile.column).of_thread);
+        UnitWork work;
+        work.barriers = kShuffled * values + (plan_.across_warps ? kAcrossWarps : 0);
+        work.instructions = values * put_together();
+        return work;
     }
 
     /// Instructions of all threads to put together a column that threads share: to exchange it with

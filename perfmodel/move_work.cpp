@@ -36,12 +36,30 @@ UnitWork MoveWork::of(const schedule::Op& op, const TileStatement& leaf) const {
     else if (load != nullptr && !op.box && op.kind == schedule::Op::Kind::Copy &&
              plan_.tiles.at(variable).home != schedule::Home::Fragment)
         add_own_copy(*load, bytes, program_.apart(op.id), work);
+    else if (is_save && is_saved_one_by_one(op, variable))
+        add_elements_saved(8 * bytes / bits, work);
     else if (!op.box)
         work.instructions = moves(variable, bits, bytes);
     if (!plan_.has_products()) work.turns += kPerLine * lines_beyond(leaf, bits, bytes);
     for (const schedule::BufferId buffer : op.writes)
         if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
     return work;
+}
+
+bool MoveWork::is_saved_one_by_one(const schedule::Op& op, VariableId variable) const {
+    if (!plan_.has_products() || op.kind != schedule::Op::Kind::Store || !op.writes.empty())
+        return false;
+    return plan_.tiles.at(variable).home == schedule::Home::Fragment &&
+           std::none_of(op.reads.begin(), op.reads.end(), [&](schedule::BufferId buffer) {
+               return program_[buffer].place == schedule::Buffer::Place::Shared;
+           });
+}
+
+/// Of fragments, of which a warp's lanes hold neighbours in eight rows.
+void MoveWork::add_elements_saved(double elements, UnitWork& work) {
+    constexpr double kRows = 8;
+    work.instructions = elements * kPerElement;
+    work.turns += elements / kLanes * kRows;
 }
 
 double MoveWork::moves(VariableId variable, double bits, double bytes) const {

@@ -25,6 +25,9 @@ public:
     [[nodiscard]] UnitWork of(const schedule::Op& op, const TileStatement& leaf) const;
 
 private:
+    /// Whether a store is of what the lanes hold, not of what they have put together in vectors.
+    [[nodiscard]] bool is_saved_one_by_one(const schedule::Op& op, VariableId variable) const;
+    static void add_elements_saved(double elements, UnitWork& work);
     /// Instructions that move so many bytes of an array, in rows of registers as many at once as a
     /// thread has side by side.
     [[nodiscard]] double moves(VariableId variable, double bits, double bytes) const;

@@ -123,7 +123,7 @@ private:
         return body;
     }
 
-    /// Behind a loop: what the lanes of a row have folded apart.
+    /// Behind a loop: what lanes have folded apart.
     void form_combined(std::uint32_t loop, Body& body) {
         const LeafId next = leaf_;
         for (const auto& [leaf, of_loop] : plan_.lane_folds) {
@@ -133,9 +133,15 @@ private:
             std::optional<BufferId> parts;
             if (plan_.shared_folds.contains(leaf))
                 parts = form_part(compute, {*buffer_of(compute.targets.front())}, {}, body);
-            Op& op = push(Op::Kind::Combine, name_of(compute.statement.targets.front()), body);
+            const bool columns = plan_.serial.contains(leaf);
+            Op& op =
+                push(Op::Kind::Combine,
+                     name_of(compute.statement.targets.front()) +
+                         (columns ? " over the threads of a column" : " over the lanes of a row"),
+                     body);
             op.reads = op.writes = {*buffer_of(compute.targets.front())};
             if (parts) op.reads.push_back(*parts);
+            if (columns && scratch_) op.writes.push_back(*scratch_);
         }
         leaf_ = next;
     }
@@ -240,7 +246,9 @@ private:
                 for (const VariableId variable : serial->second.reads)
                     if (const auto buffer = buffer_of(variable)) op.reads.push_back(*buffer);
             for (const VariableId made : compute.targets) op.writes.push_back(*buffer_of(made));
-            if (scratch_ && !folded_axes(compute.statement).empty()) op.writes.push_back(*scratch_);
+            if (scratch_ && !folded_axes(compute.statement).empty() &&
+                !plan_.lane_folds.contains(leaf_))
+                op.writes.push_back(*scratch_);
             op.cost = elements_cost(region_, plan_, limits_, compute);
         }
         ++leaf_.value;

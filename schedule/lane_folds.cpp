@@ -72,24 +72,37 @@ private:
             const Compute* compute = std::get_if<Compute>(&inner.statement->node);
             if (std::holds_alternative<Loop>(inner.statement->node))
                 collect(around, loop, inner);
-            else if (compute != nullptr && folds_along_a_row(inner.leaf, *compute) &&
+            else if (compute != nullptr && folded_apart(inner.leaf, *compute) &&
                      begins_before(around, loop, *compute) && alone_in(around[loop], *compute))
                 found_[inner.leaf] = around[loop].loop;
         }
     }
 
-    /// A fold of what lies along fragments into a state of the rows.
-    bool folds_along_a_row(LeafId leaf, const Compute& compute) const {
+    /// A fold into a state that threads may each have a part of.
+    bool folded_apart(LeafId leaf, const Compute& compute) const {
         const Fold* fold = std::get_if<Fold>(&compute.statement.body);
         const VariableId target = compute.targets.front();
-        const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
-        if (fold == nullptr || !identity_of(fold->monoid) || plan_.serial.contains(leaf) ||
-            plan_.products.contains(leaf) || plan_.tiles.at(target).home != Home::Row ||
-            info.rounds || fold->seed.empty() || !kept(*fold, fold->seed.front(), target))
-            return false;
-        const std::set<AxisId> along = axes_along(plan_.tile_axes, fold->values.front());
+        const ArrayId array = region_.variables[target.index()].array;
+        return fold != nullptr && identity_of(fold->monoid) && !plan_.products.contains(leaf) &&
+               !region_.arrays[array.index()].rounds && !fold->seed.empty() &&
+               kept(*fold, fold->seed.front(), target) &&
+               !arrays_read(fold->values.front()).contains(array) &&
+               (folds_along_a_row(leaf, *fold, target) || folds_columns(leaf, target));
+    }
+
+    /// Of what threads fold serially, each its part, into states of columns.
+    bool folds_columns(LeafId leaf, VariableId target) const {
+        const auto serial = plan_.serial.find(leaf);
+        return serial != plan_.serial.end() && !serial->second.over && plan_.sharers() > 1 &&
+               plan_.tiles.at(target).home == Home::Fragment;
+    }
+
+    /// Of what lies along fragments, into a state of the rows.
+    bool folds_along_a_row(LeafId leaf, const Fold& fold, VariableId target) const {
+        if (plan_.serial.contains(leaf) || plan_.tiles.at(target).home != Home::Row) return false;
+        const std::set<AxisId> along = axes_along(plan_.tile_axes, fold.values.front());
         bool shared = false;
-        for (const AxisId axis : fold->over) {
+        for (const AxisId axis : fold.over) {
             const auto extent = plan_.extents.find(axis);
             if (extent == plan_.extents.end() || extent->second <= 1) continue;
             if (axis == plan_.row || !along.contains(axis)) return false;

@@ -339,9 +339,12 @@ void Planner::choose_staged() {
         const Tile& tile = plan_.tiles.at(save->source);
         const Array& array = region_.arrays[save->array.index()];
         if (tile.home != Home::Fragment || !tile.column || array.axes.empty()) return;
-        const std::size_t last = innermost_dimension(array);
+        // Nor are those of tiles whose columns are of several axes.
+        const TileAxis* columns = find_tile_axis(plan_.tile_axes, *tile.column);
+        if (columns != nullptr && plan_.persistent) return;
+        const AxisId fastest = columns == nullptr ? *tile.column : columns->parts.back().axis;
         constexpr std::int64_t kLeastBits = 16;
-        if (array.axes[last] == *tile.column &&
+        if (array.axes[innermost_dimension(array)] == fastest &&
             bits_of(region_.stored.at(save->array)) >= kLeastBits)
             plan_.stageable.insert(save->array);
     });

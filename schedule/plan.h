@@ -147,7 +147,7 @@ struct Plan {
     std::map<VariableId, Tile> tiles;
     std::map<LeafId, Product> products;
     std::map<LeafId, Serial> serial;
-    /// Folds that the lanes of a row combine behind their loop, not in it (schedule/lane_folds.h):
+    /// Folds that lanes combine behind their loop, not in it (schedule/lane_folds.h):
     /// the loop, counted in the order of the text.
     std::map<LeafId, std::uint32_t> lane_folds;
     std::vector<StaleGauge> stale;

@@ -25,7 +25,7 @@ std::string what(const Op& op) {
     case Kind::Accumulate: return "accumulate " + op.text;
     case Kind::Elements: return "compute " + op.text;
     case Kind::Part: return "share the parts of " + op.text;
-    case Kind::Combine: return "combine " + op.text + " over the lanes of a row";
+    case Kind::Combine: return "combine " + op.text;
     case Kind::Publish: return op.text.starts_with("stage ") ? op.text : "publish " + op.text;
     case Kind::Multiply: break;
     }

@@ -76,10 +76,11 @@ private:
         return is_any_made_ && search_.request.limits.deadline.is_past();
     }
 
+    static bool is_splitting(const Command& command) { return command.rule == "split-stream"; }
+
     static bool is_split(const Made& made) {
         const auto& commands = made.tiling.commands;
-        return std::any_of(commands.begin(), commands.end(),
-                           [](const Command& each) { return each.rule == "split-stream"; });
+        return std::any_of(commands.begin(), commands.end(), is_splitting);
     }
 
     /// The best, and the best of some other structures that are not far behind; where these are all
@@ -264,6 +265,10 @@ private:
                     }
             };
             try_from(from, 0);
+            if (const auto whole = in_one_piece(from)) {
+                const std::optional<Made>& made = make(*whole);
+                if (made && is_better(*made, best)) best = *made;
+            }
             for (std::size_t at = 0; at < from.size() && best.tiling.commands == from; ++at)
                 for (const std::int64_t size : steps_from(from[at])) {
                     std::vector<Command> changed = from;
@@ -275,11 +280,19 @@ private:
     }
 
     [[nodiscard]] std::vector<std::int64_t> steps_from(const Command& command) const {
-        if (command.rule != "group" && command.rule != "stream" && command.rule != "split-stream")
-            return {};
+        const bool parts = command.rule == "split-stream";
+        if (command.rule != "group" && command.rule != "stream" && !parts) return {};
         const auto axis = find_axis(state_.diagram, command.names.front());
         if (!axis) return {};
-        return sizes_beside(*command.size, state_.diagram[*axis].extent);
+        const std::int64_t extent = state_.diagram[*axis].extent;
+        return sizes_beside(*command.size, parts ? extent - 1 : extent);
+    }
+
+    /// Without parts, and without what is said of the kernel that puts them together.
+    static std::optional<std::vector<Command>> in_one_piece(const std::vector<Command>& commands) {
+        const auto split = std::find_if(commands.begin(), commands.end(), is_splitting);
+        if (split == commands.end()) return std::nullopt;
+        return std::vector<Command>(commands.begin(), split);
     }
 
     [[nodiscard]] std::vector<Made> ranked() const {

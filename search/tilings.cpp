@@ -210,9 +210,11 @@ void RegionSearch::with_parts(AxisId streamed) {
     spaces_.push_back(std::move(space->choices));
 }
 
-/// As many parts as leave each a chunk, while processors have few blocks.
+/// As many parts as leave each a chunk, while processors have few blocks; of the chunks that leave
+/// parts as large the fastest is kept, of equals the largest.
 void RegionSearch::evaluate_parts(const TilingSpace& space) {
     constexpr std::int64_t kEnough = 16;  // blocks of a processor
+    std::map<std::pair<std::int64_t, std::vector<std::size_t>>, Found> best;
     const std::vector<SizeChoice>& choices = space.choices;
     const std::int64_t extent = plain_.diagram[choices.front().axis].extent;
     PreparedCost cost(space.program, space.lists());
@@ -227,22 +229,32 @@ void RegionSearch::evaluate_parts(const TilingSpace& space) {
              parts *= 2) {
             ++counts_.evaluated;
             const std::int64_t part = ceil_quotient(ceil_quotient(extent, parts), chunk) * chunk;
-            found_.push_back({part, clock_.middle_of(in_parts(work, parts)),
-                              work.loaded + work.saved, held, spaces_.size(), picks});
+            Found found{part,
+                        clock_.middle_of(in_parts(work, parts)),
+                        work.loaded + work.saved,
+                        held,
+                        spaces_.size(),
+                        picks};
+            std::vector<std::size_t> groups(picks.begin() + 1, picks.end());
+            const auto [known, is_new] = best.try_emplace({parts, std::move(groups)}, found);
+            if (!is_new && found.time < known->second.time) known->second = std::move(found);
         }
         for (at = 0; at < picks.size() && ++picks[at] == choices[at].sizes.size(); ++at)
             picks[at] = 0;
     }
+    for (auto& [parts, found] : best) found_.push_back(std::move(found));
 }
 
 /// A row of the results a block in the kernel that puts parts together, whatever groups it has of
-/// the kernel that it was split from. Their last axis is adjacent in memory and stays whole.
+/// the kernel that it was split from. Their last axis is adjacent in memory and stays whole; of a
+/// single axis the groups are as good there.
 void RegionSearch::add_rows(std::vector<Command>& commands) const {
     const std::optional<State> split = after(plain_, commands);
     if (!split) return;
     const Region& region = region_named(*split, region_);
     const std::vector<ArrayId> saved = saves_of(split->diagram, region);
     const std::vector<AxisId>& axes = split->diagram[saved.front()].axes;
+    if (axes.size() == 1) return;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const Axis& axis = split->diagram[axes[i]];
         if (axis.woven) continue;

@@ -34,7 +34,13 @@ template <>
 constexpr bool kIsFp8<e5m2> = true;
 #endif
 
-/// Elements of T in words of memory, as values from `first` on.
+template <class T>
+constexpr bool kIsByte = false;
+template <>
+constexpr bool kIsByte<i8> = true;
+
+/// Elements of T in words of memory, as values from `first` on. Bytes are fractions of numbers
+/// whose last bit is worth one: what converts integers takes four times as long.
 template <class T, int kCount, int kWords>
 NK_DEVICE void widen(Values<kCount>& values, int first, const u32 (&words)[kWords]) {
     constexpr int kEach = 4 / int(sizeof(T));
@@ -49,6 +55,15 @@ NK_DEVICE void widen(Values<kCount>& values, int first, const u32 (&words)[kWord
         return;
     }
 #endif
+    if constexpr (kIsByte<T>) {
+#pragma unroll
+        for (int j = 0; j < 4 * kWords; ++j) {
+            const u32 unsigned_bytes = words[j / 4] ^ 0x80808080u;
+            values[first + j] =
+                float_of(select_bytes(unsigned_bytes, 0x4b000000u, 0x7440u + j % 4)) - 8388736.0f;
+        }
+        return;
+    }
     T elements[kEach * kWords];
     memcpy(elements, words, sizeof words);
 #pragma unroll

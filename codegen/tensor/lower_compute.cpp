@@ -365,16 +365,24 @@ void TensorLowering::lower_part(const schedule::Op& op, const Compute& compute, 
     append(body, row_loop(std::move(before)));
 }
 
-/// Behind a loop in which every lane has folded its own columns of a row.
+/// Behind a loop in which every lane has folded by itself.
 void TensorLowering::lower_combine(LeafId leaf, const Compute& compute, Body& body) {
     const VariableId target = compute.targets.front();
+    const schedule::Tile& tile = plan_.tiles.at(target);
     const Fold& fold = std::get<Fold>(compute.statement.body);
     const bool shared = plan_.shared_folds.contains(leaf);
+    const bool columns = tile.home == Home::Fragment;
     body.push_back({kernel::Comment{
-        fmt::format("{} of all lanes of a row",
-                    region_.arrays[compute.statement.targets.front().index()].name),
+        fmt::format("{} of all {}", region_.arrays[compute.statement.targets.front().index()].name,
+                    columns ? "threads of a column" : "lanes of a row"),
         true}});
     Body row;
+    if (columns) {
+        row.push_back(
+            combine_columns(fold.monoid, *tile.column,
+                            subscript(kernel::member(place(target), "at"), variable("i"))));
+        return append(body, row_loop(std::move(row)));
+    }
     const kernel::Expression all = shared ? put_together(leaf, fold.monoid, row)
                                           : folded_across(fold.monoid, element_at(target));
     row.push_back(assign(element_at(target), all));

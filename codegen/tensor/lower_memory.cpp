@@ -217,8 +217,9 @@ kernel::Expression TensorLowering::has_columns(AxisId column) const {
 
 /// From there all of them save it in whole vectors.
 kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId staging) {
-    if (const AxisId row = *plan_.row; !tile_parts(row).empty()) {
-        const AxisId column = *plan_.tiles.at(save.source).column;
+    const AxisId row = *plan_.row;
+    const AxisId column = *plan_.tiles.at(save.source).column;
+    if (!tile_parts(row).empty() || !tile_parts(column).empty()) {
         std::vector<Expression> index;
         for (const AxisId axis : region_.arrays[save.array.index()].axes)
             index.push_back(axis_index(axis));

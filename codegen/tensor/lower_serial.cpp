@@ -174,6 +174,7 @@ struct TensorLowering::SerialFolds {
         const Fold* fold = nullptr;
         const schedule::Serial* serial = nullptr;
         std::string acc;
+        bool by_lanes = false;  ///< whether threads put it together behind the loop alone
     };
     std::vector<One> each;
     bool fragment = false;  ///< whether they have an element a column
@@ -200,7 +201,8 @@ TensorLowering::SerialFolds TensorLowering::serial_folds(const std::vector<LeafI
             note_parameters(*expression, folds.scope);
         note_parameters(serial.value, folds.scope);
         folds.each.push_back({&compute, &std::get<Fold>(compute.statement.body), &serial,
-                              folds.each.empty() ? "acc" : names_.fresh("acc")});
+                              folds.each.empty() ? "acc" : names_.fresh("acc"),
+                              plan_.lane_folds.contains(leaf)});
     }
     const schedule::Tile& tile = plan_.tiles.at(folds.each.front().compute->targets.front());
     folds.fragment = tile.home == Home::Fragment;
@@ -266,7 +268,8 @@ void TensorLowering::lower_serial(const std::vector<LeafId>& leaves, Body& body)
     append(before, loops_along(serial.axes, std::move(step), in_vectors, shared));
     for (const SerialFolds::One& one : folds.each) {
         const kernel::Expression acc = variable(one.acc);
-        if (shared) before.push_back(combine_columns(one.fold->monoid, *folds.column, acc));
+        if (shared && !one.by_lanes)
+            before.push_back(combine_columns(one.fold->monoid, *folds.column, acc));
         if (serial.over) before.push_back(assign(acc, folded_across(one.fold->monoid, acc)));
     }
 
