@@ -5,6 +5,7 @@
 
 #include "diagrams/memory_order.h"
 #include "perfmodel/moved.h"
+#include "schedule/neighbours.h"
 #include "schedule/pairs.h"
 #include "schedule/statements.h"
 
@@ -75,6 +76,16 @@ double ScatteredReads::of_thread(const Compute& compute, const schedule::Serial*
     return count;
 }
 
+bool ScatteredReads::in_vectors(const Read& read, AxisId column) const {
+    const Array& array = region_.arrays[read.array.index()];
+    const std::size_t last = innermost_dimension(array);
+    if (read.index[last] == axis_index(column)) return true;
+    std::vector<bool> run_time;
+    for (const Axis& axis : region_.axes) run_time.push_back(axis.dynamic);
+    return schedule::keeps_vectors(region_, read.index[last], column, array.axes[last],
+                                   plan_.vector, run_time);
+}
+
 UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) const {
     const auto found = plan_.serial.find(leaf);
     const schedule::Serial* serial = found == plan_.serial.end() ? nullptr : &found->second;
@@ -99,9 +110,10 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
                     continue;
                 const double count =
                     of_thread(compute, serial, schedule::axes_along(plan_.tile_axes, part));
-                const bool in_vectors = target.home == Home::Fragment &&
-                                        read->index.back() == axis_index(*target.column);
-                const double vector = in_vectors ? static_cast<double>(plan_.vector) : 1;
+                const double vector =
+                    target.home == Home::Fragment && in_vectors(*read, *target.column)
+                        ? static_cast<double>(plan_.vector)
+                        : 1;
                 // Serial folds read vectors, others neighbours that the compiler may join.
                 const double apart = count / vector;
                 work += reads(apart, apart, lines_of(*read, lanes, shared_axis(serial)),

@@ -36,6 +36,8 @@ private:
                                  double together) const;
     [[nodiscard]] double of_thread(const Compute& compute, const schedule::Serial* serial,
                                    const std::set<AxisId>& along) const;
+    /// Whether threads read neighbours along the columns at once.
+    [[nodiscard]] bool in_vectors(const Read& read, AxisId column) const;
     [[nodiscard]] double sectors_of(ArrayId array, double bits) const;
     [[nodiscard]] double lines_of(const Read& read, std::optional<AxisId> along,
                                   std::optional<AxisId> shared = std::nullopt) const;

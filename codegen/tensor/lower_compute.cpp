@@ -125,7 +125,12 @@ void TensorLowering::lower_map(const Compute& compute, const Expression& value, 
     Vectors vectors;
     if (domain.column && !plan_.has_products() && plan_.vector > 1) {
         vectors = vectors_of_row(*domain.column);
-        for (const VariableId read : compute.reads) read_in_vectors(vectors, read, kept, scope);
+        ElementScope first = element_of(domain);
+        first.index[*domain.column] = ranges_.at(*domain.column).start + vectors.first;
+        for (const VariableId read : compute.reads) {
+            read_turned(vectors, read, kept, first, scope);
+            read_in_vectors(vectors, read, kept, scope);
+        }
     }
     Body before;
     Body inside;

@@ -15,6 +15,7 @@
 #include "codegen/tensor/vectors.h"
 #include "diagrams/integer_range.h"
 #include "diagrams/memory_order.h"
+#include "schedule/neighbours.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
@@ -51,6 +52,20 @@ std::size_t last_dimension(const Array& array) {
 
 }  // namespace
 
+/// Where a vector begins along a dimension of that size: what a condition keeps from being read is
+/// a vector of the array too, and not used.
+IndexForm TensorLowering::vector_inside(Vectors& vectors, IndexForm at, const IndexForm& size) {
+    const IndexForm end = size - vectors.count;
+    const Interval range = range_of(at);
+    if (range.low >= 0 && end.is_constant() && range.high <= end.constant) return at;
+    if (range.low < 0) at = maximum(at, 0);
+    const IndexForm from = minimum(at, end);
+    const std::string turned = names_.fresh(axis_names_[vectors.columns.index()].local + "_turned");
+    vectors.before.push_back(define("int", turned, expression_of(from)));
+    multiples_[turned] = vectors.count;
+    return index_atom(turned, range_of(from));
+}
+
 /// A vector of a variable's elements; `at` is the place of the one that is computed.
 kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
                                              const std::vector<IndexForm>& at) {
@@ -71,7 +86,12 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
         const Array& source = region_.arrays[load.array.index()];
         const IndexForm& size = sizes_[source.axes[last].index()];
         const bool whole = range.count.is_constant(vectors.padded);
-        const bool as_long = size == sizes_[vectors.columns.index()];
+        bool as_long = size == sizes_[vectors.columns.index()];
+        if (!as_long && size.is_constant() && size.constant % vectors.count == 0 &&
+            divisor_of(from[last]) % vectors.count == 0) {
+            from[last] = vector_inside(vectors, from[last], size);
+            as_long = true;
+        }
         IndexForm valid = vectors.count;
         if (!whole) valid = minimum(valid, range.count - vectors.first);
         if (!as_long) valid = minimum(valid, size - from[last]);
@@ -123,35 +143,8 @@ std::optional<kernel::Expression> TensorLowering::nibbles_alone(const Vectors& v
     return call("nibble_word", places_of(vectors, known.variable, known.at));
 }
 
-bool TensorLowering::keeps_vectors(const Expression& index, const Vectors& vectors,
-                                   AxisId dimension) const {
-    constexpr std::int64_t kMostTried = 4096;
-    const Axis& axis = region_.axes[vectors.columns.index()];
-    const IndexForm& size = sizes_[dimension.index()];
-    if (run_time_[vectors.columns.index()] || axis.extent > kMostTried || !size.is_constant() ||
-        size.constant % vectors.count != 0)
-        return false;
-    const auto place = [&](std::int64_t column) {
-        return value_range(index, [&](const Expression& leaf) -> std::optional<Interval> {
-            if (is_axis(leaf, vectors.columns)) return Interval{column, column};
-            const SizeOf* of = std::get_if<SizeOf>(&leaf.node);
-            if (of == nullptr || run_time_[of->axis.index()]) return std::nullopt;
-            return Interval{region_.axes[of->axis.index()].extent,
-                            region_.axes[of->axis.index()].extent};
-        });
-    };
-    std::int64_t first = 0;
-    for (std::int64_t column = 0; column < axis.extent; ++column) {
-        const std::optional<Interval> at = place(column);
-        if (!at || !at->is_one()) return false;
-        if (column % vectors.count == 0) first = at->low;
-        if (first % vectors.count != 0 || at->low != first + column % vectors.count) return false;
-    }
-    return true;
-}
-
-/// Reads in vectors what is read elsewhere than along the columns, such as the other half of a row:
-/// `K[x, (d + 64) % 128]`. `first` is the place of a vector's first element.
+/// Reads in vectors what is read elsewhere than along the columns. `first` is the place of a
+/// vector's first element.
 void TensorLowering::read_turned(Vectors& vectors, VariableId id, const Expression& value,
                                  const ElementScope& first, ExpressionScope& scope) {
     const schedule::Tile& tile = plan_.tiles.at(id);
@@ -170,20 +163,14 @@ void TensorLowering::read_turned(Vectors& vectors, VariableId id, const Expressi
             return;
         std::vector<IndexForm> at;
         for (std::size_t d = 0; d < read->index.size(); ++d) {
-            if (d == last ? !keeps_vectors(read->index[d], vectors, dimensions[d])
+            if (d == last ? !schedule::keeps_vectors(region_, read->index[d], vectors.columns,
+                                                     dimensions[d], vectors.count, run_time_)
                           : along(read->index[d]).contains(vectors.columns))
                 return;
             at.push_back(ExpressionPrinter(scope).index(read->index[d], first));
         }
-        // What a condition keeps from being read is a vector of the array, and not used.
-        const IndexForm end = sizes_[dimensions[last].index()] - vectors.count;
-        if (range_of(at[last]).low < 0) at[last] = maximum(at[last], 0);
-        const std::string turned =
-            names_.fresh(axis_names_[vectors.columns.index()].local + "_turned");
-        const IndexForm from = minimum(at[last], end);
-        vectors.before.push_back(define("int", turned, expression_of(from)));
-        multiples_[turned] = vectors.count;
-        at[last] = index_atom(turned, range_of(from)) + vectors.local - vectors.first;
+        at[last] = vector_inside(vectors, at[last], sizes_[dimensions[last].index()]) +
+                   vectors.local - vectors.first;
         Code code =
             real_code(subscript(vector_of(vectors, id, at), variable(vectors.element)), true);
         scope.named.emplace_back(node, code);

@@ -486,13 +486,11 @@ private:
 
     [[nodiscard]] Body loop_in_vectors(Vectors vectors, Body inside);
     [[nodiscard]] Vectors vectors_of_row(AxisId column);
+    IndexForm vector_inside(Vectors& vectors, IndexForm at, const IndexForm& size);
     void read_in_vectors(Vectors& vectors, VariableId variable, const Expression& value,
                          ExpressionScope& scope);
     void read_turned(Vectors& vectors, VariableId variable, const Expression& value,
                      const ElementScope& first, ExpressionScope& scope);
-    /// Whether neighbours along an axis are read at neighbours, in the same vectors.
-    [[nodiscard]] bool keeps_vectors(const Expression& index, const Vectors& vectors,
-                                     AxisId dimension) const;
     [[nodiscard]] kernel::Expression vector_of(Vectors& vectors, VariableId variable,
                                                const std::vector<IndexForm>& at);
     [[nodiscard]] std::vector<kernel::Expression> places_of(const Vectors& vectors,
