@@ -181,6 +181,8 @@ double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
     if (kernel.groups == 0)
         return std::max({chain(loop.chunk, kernel), arrives,
                          leaves_idle(kernel) ? lone(loop.chunk, kernel) : 0});
+    if (loop.late)
+        return load_ + loop.chunk.loaded * moved_byte(kernel) + chain(loop.chunk, kernel);
     return std::max({chain(loop.chunk, kernel), arrives, copied(loop.chunk)});
 }
 
@@ -233,13 +235,14 @@ double BlockClock::from_device(const KernelWork& work) const {
     if (cached_ <= 0) return work.loaded + work.saved;
     const double moved = work.loaded + work.saved + work.sectors;
     const double once = std::min(work.compulsory, moved);
+    const double apart = moved > 0 ? work.apart / moved : 0;
     double held = work.edges.loaded;
     for (const LoopWork& loop : work.loops)
         held += loop.chunk.loaded * static_cast<double>(loop.stages);
     if (work.loops.empty() && work.shared_bytes > 0) held = std::min(held, work.shared_bytes);
     held *= static_cast<double>(std::min(work.blocks, processors_ * resident_blocks(work)));
     const double lost = held > cached_ ? 1 - cached_ / held : 0;
-    return once + lost * (moved - once);
+    return once * (1 + apart) + lost * (moved - once);
 }
 
 /// How long tiles take of which each has a processor to itself, by the share of chunks it visits.

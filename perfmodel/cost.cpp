@@ -211,9 +211,13 @@ void RegionCoster::transfer(const Moved& moved, Transfer transfer) {
     }
     if (const std::optional<AxisId> along = axis_along(moved))
         for (const Partition& partition : path_)
-            if (partition.axis == *along)
-                transfer.sectors = sector_share(static_cast<double>(partition.size),
-                                                static_cast<double>(bits_of(transfer.type)));
+            if (partition.axis == *along) {
+                const auto piece = static_cast<double>(partition.size);
+                const auto each = static_cast<double>(bits_of(transfer.type));
+                const auto row = static_cast<double>(region_.axes[along->index()].extent);
+                transfer.sectors = sector_share(piece, each);
+                transfer.apart = apart_share(piece, row, each);
+            }
     LevelCost& level =
         cost_.levels.try_emplace(transfer.level, LevelCost{nothing(), nothing(), nothing()})
             .first->second;

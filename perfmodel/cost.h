@@ -59,6 +59,8 @@ struct Transfer {
     bool is_masked = false;  ///< inside a loop whose chunks a mask may skip
     /// Bytes that memory gives for each, where tiles have pieces of rows shorter than its sectors.
     double sectors = 1;
+    /// Share by which device memory takes longer, where those pieces are short (apart_share).
+    double apart = 0;
 };
 
 struct LevelCost {

@@ -12,6 +12,7 @@ void add_transfers(const RegionCost& cost, KernelWork& work) {
         const auto bytes = static_cast<double>(transfer.amount.bytes());
         (transfer.is_save ? work.saved : work.loaded) += bytes;
         work.sectors += (transfer.sectors - 1) * bytes;
+        work.apart += transfer.apart * bytes;
     }
     work.compulsory = static_cast<double>(cost.compulsory_bits) / 8;
     work.data_decides = cost.data_decides;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "diagrams/contains.h"
 #include "perfmodel/block_pattern.h"
@@ -107,8 +109,35 @@ private:
         inner.loads = inner.loads || inner.chunk.loaded > 0;
         inner.waits =
             inner.loads && (!plan_.has_products() || (groups() == 0 && inner.stages == 1));
+        inner.late = groups() > 0 && is_late(loop);
         work.loops.push_back(std::move(inner));
         masked_ = is_within;
+    }
+
+    /// Whether some copy is asked for only when the turn that needs it begins: its agent goes
+    /// through a chunk's copies in order, and a place is free when a turn has read it.
+    [[nodiscard]] bool is_late(const schedule::ChunkLoop& loop) const {
+        std::vector<const schedule::Op*> ops;
+        for (const schedule::Item& item : loop.body)
+            if (const schedule::OpId* id = std::get_if<schedule::OpId>(&item.node))
+                ops.push_back(&program_[*id]);
+        std::int64_t free =
+            std::numeric_limits<std::int64_t>::max();  // turns after those it is for
+        for (const schedule::Op* copy : ops) {
+            if (copy->kind != schedule::Op::Kind::Copy || copy->writes.empty()) continue;
+            const schedule::BufferId buffer = copy->writes.front();
+            std::optional<std::int64_t> least;
+            std::int64_t most = 0;
+            for (const schedule::Op* op : ops)
+                if (contains(op->reads, buffer)) {
+                    least = std::min(least.value_or(op->lead), op->lead);
+                    most = std::max(most, op->lead);
+                }
+            if (!least) continue;
+            free = std::min(free, program_[buffer].stages + *least);
+            if (program_[buffer].stages > 1 && free - most - 1 <= 0) return true;
+        }
+        return false;
     }
 
     /// Whether it reads elements straight from device memory, others in every chunk.

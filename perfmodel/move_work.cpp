@@ -1,6 +1,7 @@
 #include "perfmodel/move_work.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "diagrams/memory_order.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr double kVector = 16;      ///< bytes of a copy or a store
 constexpr double kPerVector = 4;    ///< instructions for one, addresses included
 constexpr double kPerPiece = 24;    ///< for one whose place each thread has to find
+constexpr double kPerMasked = 10;   ///< where shifts and masks find it
 constexpr double kPerShifted = 40;  ///< for one that two are put together to
 constexpr double kPerElement = 10;  ///< for an element alone, and its place
 constexpr double kLine = 128;       ///< bytes of a cache's line
@@ -88,13 +90,26 @@ double MoveWork::lines_beyond(const TileStatement& leaf, double bits, double byt
     return bytes / std::min(run, kLine) - bytes / kLine;
 }
 
+bool MoveWork::in_powers_of_two(const Load& load) const {
+    const std::vector<AxisId>& axes =
+        region_.arrays[region_.variables[load.target.index()].array.index()].axes;
+    return std::all_of(axes.begin(), axes.end(), [&](AxisId axis) {
+        const schedule::TileAxis* tile = schedule::find_tile_axis(plan_.tile_axes, axis);
+        return tile == nullptr ||
+               std::all_of(tile->parts.begin() + 1, tile->parts.end(),
+                           [](const schedule::TilePart& part) {
+                               return std::has_single_bit(static_cast<std::uint64_t>(part.extent));
+                           });
+    });
+}
+
 void MoveWork::add_own_copy(const Load& load, double bytes, bool apart, UnitWork& work) const {
     using How = schedule::OwnCopy::How;
     const schedule::OwnCopy copy = schedule::own_copy_of(region_, plan_, load);
     const double each = copy.how == How::Shifted    ? kPerShifted
                         : copy.how == How::Elements ? kPerElement
-                        : copy.gathered             ? kPerPiece
-                                                    : kPerVector;
+                        : copy.gathered ? (in_powers_of_two(load) ? kPerMasked : kPerPiece)
+                                        : kPerVector;
     const double copies = bytes / static_cast<double>(copy.bytes);
     work.instructions = copies * each;
     const std::int64_t warps =

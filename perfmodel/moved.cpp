@@ -1,5 +1,6 @@
 #include "perfmodel/moved.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -60,6 +61,14 @@ double sector_share(double piece, double bits) {
     constexpr double kSector = 32 * 8;
     const double asked = piece * bits;
     return asked > 0 ? std::ceil(asked / kSector) * kSector / asked : 1;
+}
+
+double apart_share(double piece, double row, double bits) {
+    constexpr double kLong = 512;  // bytes
+    constexpr double kShort = 32;  // a sector
+    constexpr double kOfHalf = 0.07;
+    if (piece <= 0 || piece >= row) return 0;
+    return kOfHalf * std::log2(kLong / std::clamp(piece * bits / 8, kShort, kLong));
 }
 
 }  // namespace napkin

@@ -26,6 +26,10 @@ struct Moved {
 /// Bytes that come for each that is asked for, in pieces of so many elements: memory and caches
 /// give sectors of 32.
 [[nodiscard]] double sector_share(double piece, double bits);
+/// By what share device memory takes longer where so many elements of rows that are longer are
+/// moved together: 7 % for every half of 512 bytes (sums of columns of 16384 x 4096 numbers on an
+/// H200, in tiles of 16 to 1024 columns).
+[[nodiscard]] double apart_share(double piece, double row, double bits);
 
 [[nodiscard]] std::vector<Footprint> footprints_of(const std::vector<AxisId>& axes);
 

@@ -101,11 +101,10 @@ struct Moving {
     bool is_save = false;
     double once = 0;   ///< bits of the array, where this is what touches it first
     double piece = 0;  ///< elements of a row that a tile has; 0 where it has whole rows
+    double row = 0;    ///< elements of it
     std::optional<std::size_t> pieces;  ///< the list that they are chosen from, where one is
-    [[nodiscard]] double sectors(const std::vector<SizeList>& lists, Picks picks) const {
-        const double elements =
-            pieces ? static_cast<double>(lists[*pieces].sizes[picks[*pieces]]) : piece;
-        return elements > 0 ? sector_share(elements, bits) : 1;
+    [[nodiscard]] double pieces_of(const std::vector<SizeList>& lists, Picks picks) const {
+        return pieces ? static_cast<double>(lists[*pieces].sizes[picks[*pieces]]) : piece;
     }
 };
 
@@ -223,11 +222,13 @@ private:
                       moved.is_save,
                       0,
                       0,
+                      0,
                       std::nullopt};
         if (const std::optional<AxisId> along = axis_along(moved))
             for (const Partition& partition : path_)
                 if (partition.axis == *along) {
                     moving.piece = static_cast<double>(partition.size);
+                    moving.row = static_cast<double>(region_.axes[partition.axis.index()].extent);
                     moving.pieces = tables_.list_of(partition.symbol());
                 }
         if (touched_.emplace(moved.array, moved.is_save).second) {
@@ -369,7 +370,10 @@ KernelWork PreparedCost::work(Picks picks) {
         const double bits = values * moving.bits;
         work.values += values;
         (moving.is_save ? work.saved : work.loaded) += std::ceil(bits / 8);
-        work.sectors += (moving.sectors(tables_->lists, picks) - 1) * std::ceil(bits / 8);
+        const double pieces = moving.pieces_of(tables_->lists, picks);
+        if (pieces > 0)
+            work.sectors += (sector_share(pieces, moving.bits) - 1) * std::ceil(bits / 8);
+        work.apart += apart_share(pieces, moving.row, moving.bits) * std::ceil(bits / 8);
         compulsory += std::min(moving.once, bits);
     }
     work.compulsory = compulsory / 8;

@@ -44,6 +44,8 @@ struct LoopWork {
     double mask = 0;          ///< instructions more where a mask cuts a chunk
     /// Whether threads read what it works on themselves, and go on when it is there.
     bool waits = false;
+    /// Whether its agent asks for what a turn begins with when the one before is done.
+    bool late = false;
 };
 
 /// How many chunks of the masked loop a block visits, and how many of them the mask cuts.
@@ -76,6 +78,7 @@ struct KernelWork {
     double loaded = 0;      ///< bytes, of all blocks
     double saved = 0;       ///< likewise
     double sectors = 0;     ///< bytes more that memory gives with these, in whole sectors
+    double apart = 0;       ///< bytes whose time device memory takes more, for short pieces
     double compulsory = 0;  ///< bytes of every array that it touches, once
     bool data_decides = false;
     schedule::RegionSchedule choices;  ///< that make it, where it is for the tensor core
