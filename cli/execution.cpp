@@ -165,9 +165,8 @@ Result<RunReport> execute(Context& context, const Loaded& loaded, const Tensors&
     start.work = work_of(state.diagram).places;
     const std::vector<Counters> counters = count(*program);
     start.counted = traffic_of(counters);
-    start.skips_all = std::any_of(counters.begin(), counters.end(), [](const Counters& region) {
-        return region.chunks_visited == 0 && region.chunks_skipped > 0;
-    });
+    start.skips_all = std::any_of(counters.begin(), counters.end(),
+                                  [](const Counters& region) { return region.skips_all; });
     start.modelled = traffic_of(*cost);
     start.cost = std::move(cost).value();
     Result<RunReport> report =

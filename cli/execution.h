@@ -38,7 +38,7 @@ struct RunReport {
     Precision precision{.arithmetic = ElementType::F64};  ///< of what was executed
     LevelTraffic counted;
     LevelTraffic modelled;
-    bool skips_all = false;  ///< some region's loop is never entered: masks hold for no chunk
+    bool skips_all = false;  ///< some loop is never entered: its mask holds for no chunk
     std::int64_t written_twice = 0;
     std::int64_t never_written = 0;
     std::int64_t canaries_broken = 0;

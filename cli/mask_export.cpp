@@ -198,7 +198,8 @@ bool read_progression(const std::string& text, std::set<std::int64_t>& columns,
 /// What `compressed_text` writes, line by line.
 class RowReader {
 public:
-    RowReader(const std::string& path, const std::string& text) : path_(path), lines_(text) {
+    RowReader(const std::string& path, const std::string& text)
+        : path_(path), lines_(text.substr(begin_of(text))) {
         next();
     }
 

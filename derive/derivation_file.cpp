@@ -209,7 +209,7 @@ Result<std::vector<Command>> parse_derivation(const SourceMap& sources, std::uin
     const std::string& text = sources.files[file].text;
     std::vector<Command> commands;
     Diagnostics errors;
-    std::size_t begin = 0;
+    std::size_t begin = begin_of(text);
     while (begin < text.size()) {
         const std::size_t end = end_of_command(text, begin);
         std::string comment;

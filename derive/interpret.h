@@ -24,6 +24,7 @@ struct Counters {
     std::int64_t blocks = 0;        ///< processors of the block level used
     std::int64_t chunks_visited = 0;
     std::int64_t chunks_skipped = 0;
+    bool skips_all = false;  ///< some loop is never entered: its mask holds for no chunk
     bool operator==(const Counters&) const = default;
 };
 

@@ -69,7 +69,6 @@ std::string snippet(const Label& label, const SourceMap& sources, const Painter&
     std::string_view line = sources.line_of(label.span);
     const SourceFile& file = sources.files[label.span.file];
     const auto line_start = static_cast<std::size_t>(line.data() - file.text.data());
-    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     const std::size_t begin =
         std::clamp<std::size_t>(label.span.begin, line_start, line_start + line.size()) -
         line_start;
@@ -77,8 +76,7 @@ std::string snippet(const Label& label, const SourceMap& sources, const Painter&
         std::clamp<std::size_t>(label.span.end, line_start + begin, line_start + line.size()) -
         line_start;
     const std::size_t skipped =
-        line_start == 0 && line.starts_with(kByteOrderMark) && begin >= kByteOrderMark.size() ? 1
-                                                                                              : 0;
+        line_start == 0 && begin_of(line) > 0 && begin >= begin_of(line) ? 1 : 0;
     const std::size_t column = width_of(line.substr(0, begin));
     const std::size_t carets = std::max<std::size_t>(width_of(line.substr(begin, end - begin)), 1);
     const std::size_t width = width_of(line);

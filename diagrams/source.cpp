@@ -24,9 +24,12 @@ std::size_t line_begin(const std::string& text, std::size_t offset) {
     return newline == std::string::npos ? 0 : newline + 1;
 }
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 }  // namespace
+
+std::size_t begin_of(std::string_view text) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    return text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+}
 
 Span cover(Span first, Span last) {
     return {std::min(first.begin, last.begin), std::max(first.end, last.end), first.file};
@@ -42,7 +45,7 @@ LineColumn SourceMap::position(Span span) const {
     const auto offset = static_cast<std::ptrdiff_t>(offset_in(text, span));
     std::size_t begin = line_begin(text, static_cast<std::size_t>(offset));
     const std::ptrdiff_t newlines = std::count(text.begin(), text.begin() + offset, '\n');
-    if (begin == 0 && text.starts_with(kByteOrderMark)) begin = kByteOrderMark.size();
+    if (begin == 0) begin = begin_of(text);
     const auto from = std::min(static_cast<std::ptrdiff_t>(begin), offset);
     const std::ptrdiff_t code_points =
         std::count_if(text.begin() + from, text.begin() + offset, starts_code_point);

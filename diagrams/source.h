@@ -14,6 +14,9 @@ inline bool starts_code_point(char byte) {
     return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }
 
+/// Where a text begins: behind a byte order mark, if there is one.
+[[nodiscard]] std::size_t begin_of(std::string_view text);
+
 /// Half-open byte range of a source text. Where a thing was written is not part of what it is:
 /// spans compare equal.
 struct Span {

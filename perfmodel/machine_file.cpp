@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 #include <toml++/toml.h>
 
@@ -79,6 +80,7 @@ private:
     }
     void take_base(const toml::node& node);
     void take_text(const std::string& key, const toml::node& node, std::string& slot);
+    void take_target(const toml::node& node);
     void take_table(const std::string& name, const toml::table& table);
     void take_figure(const std::string& key, Span key_place, const toml::node& node);
 
@@ -110,6 +112,16 @@ void MachineReader::take_text(const std::string& key, const toml::node& node, st
         slot = text->get();
     else
         problems_.add(messages::wrong_type(place(node), key, "a text"));
+}
+
+/// What its kernels are compiled for.
+void MachineReader::take_target(const toml::node& node) {
+    take_text("target", node, machine_.target);
+    static const std::regex kArchitecture("sm_[0-9]{2,3}[af]?");
+    if (node.is_string() && !std::regex_match(machine_.target, kArchitecture))
+        problems_.add(messages::wrong_figure(
+            place(node), "target",
+            "`" + machine_.target + "` names no architecture, as `sm_80` or `sm_90a` does"));
 }
 
 void MachineReader::take_figure(const std::string& key, Span key_place, const toml::node& node) {
@@ -181,7 +193,7 @@ Result<Machine> MachineReader::read(const toml::table& root) {
         else if (name == "title")
             take_text(name, node, machine_.title);
         else if (name == "target")
-            take_text(name, node, machine_.target);
+            take_target(node);
         else if (const toml::table* table = node.as_table())
             take_table(name, *table);
         else
@@ -249,7 +261,13 @@ void take_override(Machine& machine, std::string_view text, Span span, Diagnosti
         return;
     }
     Figure& good = std::get<Figure>(figure);
-    good.source = "given on the command line";
+    static const std::string kHere = "given on the command line";
+    good.source = kHere;
+    if (const auto known = machine.figures.find(key);
+        known != machine.figures.end() && known->second.source == kHere) {
+        problems.add(messages::wrong_figure(key_span, key, "it is given twice"));
+        return;
+    }
     machine.figures[key] = std::move(good);
 }
 

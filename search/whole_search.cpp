@@ -334,6 +334,10 @@ private:
             }
             if (region.refused || !excesses_of(region, kernels_.machine).empty())
                 return std::nullopt;
+            // Of what there was no time for nobody has asked the target.
+            if (is_stopped() && kernels_.serves &&
+                !kernels_.serves(candidate.state, program->regions[r]))
+                return std::nullopt;
         }
         candidate.cost = std::move(*cost);
         candidate.time = time_of(candidate.cost, kernels_.machine);

@@ -108,7 +108,7 @@ public:
         : sources_(sources), file_(file), text_(sources.files[file].text) {}
 
     Result<Quiz> read() {
-        std::uint32_t begin = 0;
+        auto begin = static_cast<std::uint32_t>(begin_of(text_));
         while (begin < text_.size()) {
             const std::size_t end = std::min(text_.find('\n', begin), text_.size());
             read_line(line_between(begin, end));

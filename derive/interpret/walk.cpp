@@ -28,6 +28,8 @@ public:
 
     Counters run() {
         walk(region_.body);
+        for (const auto& [loop, is_entered] : entered_)
+            counters_.skips_all = counters_.skips_all || !is_entered;
         return counters_;
     }
 
@@ -61,6 +63,7 @@ private:
     std::map<Level, std::int64_t> held_bits_;
     std::int64_t weight_ = 1;
     Counters counters_;
+    std::map<const Loop*, bool> entered_;
 };
 
 void Walker::note_positions(const Expression& expression) {
@@ -131,8 +134,11 @@ void Walker::visit_ranges(const std::vector<TileStatement>& body, AxisId axis, s
         const Interval range{start, std::min(start + size - 1, whole.high)};
         weight_ *= count;
         const bool visited = visit_one(body, axis, range, level, loop);
-        if (loop != nullptr)
+        if (loop != nullptr) {
             (visited ? counters_.chunks_visited : counters_.chunks_skipped) += weight_;
+            bool& is_entered = entered_[loop];
+            is_entered = is_entered || visited;
+        }
         weight_ /= count;
     };
     if (multiply) {

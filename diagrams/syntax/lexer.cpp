@@ -20,7 +20,6 @@ namespace napkin::syntax {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{16} << 20;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -105,7 +104,7 @@ private:
     }
 
     void split() {
-        std::size_t at = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+        std::size_t at = begin_of(text_);
         bool line_has_token = false;
         bool line_has_comment = false;
         while (at < text_.size()) {
