@@ -107,7 +107,11 @@ Result<int> run_calibrate(Context& context) {
         return kOk;
     }
     Result<MicrobenchmarkDevice> device = MicrobenchmarkDevice::open(kBuffer);
-    if (!device) return device.error();
+    if (!device) {
+        Diagnostics missing = device.error();
+        missing.list.front().help = "`--print` writes what would be measured; that needs no GPU";
+        return missing;
+    }
     const Result<Machine> base =
         base_machine(context.sources, arguments.topic, device->status().name);
     if (!base) return base.error();

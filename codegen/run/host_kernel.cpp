@@ -95,7 +95,8 @@ fs::path folder_of(const fs::path& cache) {
 }
 
 fs::path library_of(const fs::path& folder, const EmittedKernel& kernel, const std::string& key) {
-    return folder / (kernel.name + "-" + key + ".so");
+    constexpr std::size_t kMostOfName = 80;  // what follows it has to fit a file's name too
+    return folder / (kernel.name.substr(0, kMostOfName) + "-" + key + ".so");
 }
 
 /// Compiles a text into a library; the compiler accepts whatever we print.
