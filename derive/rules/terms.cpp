@@ -121,11 +121,12 @@ std::vector<Term> Expansion::terms_of(const Expression& expression) {
         for (Term& term : terms) term.sign = -term.sign;
         return terms;
     }
-    case Function::Multiply: return product_terms(expression, args[0], args[1]);
+    case Function::Multiply: return products_of(expression, args[0], args[1]);
     case Function::Power: {
-        if (is_literal(args[1], 2)) return product_terms(expression, args[0], args[0]);
-        if (terms_of(args[0]).size() > 1)
-            keep(expression, "is no square, and no other power of a sum is multiplied out");
+        const std::vector<Term> terms = opened(args[0]);
+        if (terms.size() < 2) return {{1, expression}};
+        if (is_literal(args[1], 2)) return multiplied(expression, terms, terms);
+        keep(expression, "is no square, and no other power of a sum is multiplied out");
         return {{1, expression}};
     }
     case Function::Divide: {
@@ -139,8 +140,8 @@ std::vector<Term> Expansion::terms_of(const Expression& expression) {
     }
 }
 
-std::vector<Term> Expansion::product_terms(const Expression& product, const Expression& left,
-                                           const Expression& right) {
+std::vector<Term> Expansion::products_of(const Expression& product, const Expression& left,
+                                         const Expression& right) {
     const std::vector<Term> a = opened(left);
     const std::vector<Term> b = opened(right);
     if (a.size() < 2 && b.size() < 2) return {{1, product}};

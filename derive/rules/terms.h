@@ -46,8 +46,8 @@ private:
 
     void keep(const Expression& value, const std::string& why);
     [[nodiscard]] std::vector<Term> opened(const Expression& expression);
-    [[nodiscard]] std::vector<Term> product_terms(const Expression& product, const Expression& left,
-                                                  const Expression& right);
+    [[nodiscard]] std::vector<Term> products_of(const Expression& product, const Expression& left,
+                                                const Expression& right);
     [[nodiscard]] std::vector<Term> multiplied(const Expression& whole,
                                                const std::vector<Term>& left,
                                                const std::vector<Term>& right);
