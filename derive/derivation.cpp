@@ -90,7 +90,7 @@ constexpr std::array kRules = {
          "arXiv 1805.02867, 3", rules::stabilise},
     Rule{"distribute", "distribute ARRAY [as NAME, NAME...]",
          "c * (a + b) == c * a + c * b, and a fold of a combination == the combination of the folds",
-         "the array's expression multiplies a sum or an element of a map that is one, combines by the monoid that it is folded by, or has a factor that does not vary; sums and what they are multiplied by are finite",
+         "the array's expression multiplies or squares a sum or an element of a map that is one, combines by the monoid that it is folded by, or has a factor that does not vary; sums and what they are multiplied by are finite; of a folded product of sums some term lacks an axis; integers stay exact",
          "distribute Y as Y1, Y2",
          "ring and monoid laws", rules::distribute},
     Rule{"commute", "commute AXIS, AXIS in ARRAY [as NAME] | commute ARRAY, ARRAY in ARRAY",

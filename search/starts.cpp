@@ -1,6 +1,7 @@
 #include "search/starts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -22,6 +23,57 @@ Command about(const char* rule, const std::string& array) {
     return command;
 }
 
+/// Terms that a fold takes in; those of a product of matrices count little.
+double terms_of(const Diagram& diagram, const Statement& statement) {
+    constexpr double kOfProduct = 1.0 / 16;
+    if (!std::holds_alternative<Fold>(statement.body)) return 0;
+    const std::vector<AxisId>& axes = diagram[statement.targets.front()].axes;
+    double terms = contraction_of(statement, axes, [](AxisId) { return true; }) ? kOfProduct : 1;
+    for (AxisId axis : axes) terms *= static_cast<double>(diagram[axis].extent);
+    for (AxisId axis : folded_axes(statement)) terms *= static_cast<double>(diagram[axis].extent);
+    return terms;
+}
+
+/// Those that all folds of a diagram take in.
+double terms_of(const Diagram& diagram) {
+    double terms = 0;
+    for (const Statement& statement : diagram.statements) terms += terms_of(diagram, statement);
+    return terms;
+}
+
+/// Whether a tensor core multiplies both sides as they are, and rounds neither.
+bool is_exact(const Diagram& diagram, Contraction product) {
+    place_either(product);
+    std::array<std::optional<LoadedOperand>, 2> loaded;
+    for (const std::size_t side : {0, 1}) {
+        const std::vector<Expression>& factors = side == 0 ? product.left : product.right;
+        const Read* element = std::get_if<Read>(&factors.front().node);
+        if (factors.size() > 1 || element == nullptr) continue;
+        const Array& array = diagram[element->array];
+        const bool is_input = array.role == ArrayRole::Input;
+        if (is_input || array.rounds) loaded[side] = LoadedOperand{array.type, is_input};
+    }
+    const ElementType type = multiplied_type(loaded, std::nullopt);
+    return is_in_parts(type) || std::all_of(loaded.begin(), loaded.end(), [&](const auto& operand) {
+               return operand && converts_exactly(operand->type, type);
+           });
+}
+
+/// Whether terms that cancel are worth it: less than half is left to sum, and products of matrices
+/// make no more of the cancellation than f32 does.
+bool is_worth_cancelling(const Diagram& plain, const Statement& statement,
+                         const Diagram& rewritten) {
+    const double less = terms_of(plain) - terms_of(rewritten);
+    if (less <= terms_of(plain, statement) / 2) return false;
+    return std::all_of(
+        rewritten.statements.begin(), rewritten.statements.end(), [&](const Statement& each) {
+            const Array& target = rewritten[each.targets.front()];
+            if (find_array(plain, target.name)) return true;
+            const auto product = contraction_of(each, target.axes, [](AxisId) { return true; });
+            return !product || is_exact(rewritten, *product);
+        });
+}
+
 /// Whether a fold of a rewritten diagram has the axes of a statement but for some of its result.
 bool is_smaller(const Diagram& rewritten, const Statement& fold, const std::vector<AxisId>& folded,
                 const std::vector<AxisId>& kept) {
@@ -31,21 +83,40 @@ bool is_smaller(const Diagram& rewritten, const Statement& fold, const std::vect
            std::all_of(own.begin(), own.end(), [&](AxisId axis) { return contains(kept, axis); });
 }
 
-std::optional<Start> multiplied_out(const State& plain, const Statement& statement) {
+/// With a product of the statement multiplied out into terms that cancel, or that do not.
+std::optional<Start> multiplied_out(const State& plain, const Statement& statement, bool cancels) {
+    if (!std::holds_alternative<Fold>(statement.body)) return std::nullopt;
     const Array& target = plain.diagram[statement.targets.front()];
-    if (!std::holds_alternative<Fold>(statement.body) || !target.named) return std::nullopt;
     const std::vector<Command> commands{about("distribute", target.name),
                                         about("unfuse", target.name)};
     std::optional<State> state = after(plain, commands);
-    if (!state) return std::nullopt;
+    if (!state || cancels == state->steps[plain.steps.size()].hazards.empty()) return std::nullopt;
     const auto& statements = state->diagram.statements;
     const bool helps =
         std::any_of(statements.begin(), statements.end(), [&](const Statement& each) {
             return std::holds_alternative<Fold>(each.body) &&
                    is_smaller(state->diagram, each, folded_axes(statement), target.axes);
         });
-    if (!helps) return std::nullopt;
+    if (!helps || (cancels && !is_worth_cancelling(plain.diagram, statement, state->diagram)))
+        return std::nullopt;
     return Start{commands, std::move(*state), false};
+}
+
+/// With all products multiplied out whose terms cancel and are worth it: squares of distances.
+std::optional<Start> distances_multiplied_out(const State& plain) {
+    Start start{{}, plain, false};
+    const auto next = [&]() -> std::optional<Start> {
+        for (const Statement& statement : start.state.diagram.statements)
+            if (auto found = multiplied_out(start.state, statement, true)) return found;
+        return std::nullopt;
+    };
+    while (std::optional<Start> further = next()) {
+        start.state = std::move(further->state);
+        start.commands.insert(start.commands.end(), further->commands.begin(),
+                              further->commands.end());
+    }
+    if (start.commands.empty()) return std::nullopt;
+    return start;
 }
 
 /// Whether an index along the axis is asked for its part or remainder by a number, and by which.
@@ -133,23 +204,6 @@ std::optional<Start> batch_outermost(const State& plain) {
     return start;
 }
 
-/// Terms that all folds of a diagram take in; those of a product of matrices count little.
-double terms_of(const Diagram& diagram) {
-    constexpr double kOfProduct = 1.0 / 16;
-    double terms = 0;
-    for (const Statement& statement : diagram.statements) {
-        const std::vector<AxisId>& axes = diagram[statement.targets.front()].axes;
-        double each = !std::holds_alternative<Fold>(statement.body)                  ? 0
-                      : contraction_of(statement, axes, [](AxisId) { return true; }) ? kOfProduct
-                                                                                     : 1;
-        for (AxisId axis : axes) each *= static_cast<double>(diagram[axis].extent);
-        for (AxisId axis : folded_axes(statement))
-            each *= static_cast<double>(diagram[axis].extent);
-        terms += each;
-    }
-    return terms;
-}
-
 /// Whether all that a move names stands in the statement that it is about.
 bool is_within(const Diagram& diagram, const Command& move) {
     const std::optional<ArrayId> target = find_array(diagram, move.in);
@@ -221,9 +275,11 @@ std::vector<Start> starts_of(const Diagram& diagram) {
     if (std::optional<Start> start = split_up(plain)) starts.push_back(*std::move(start));
     if (std::optional<Start> start = batch_outermost(plain)) starts.push_back(*std::move(start));
     if (std::optional<Start> start = summed_in_turn(plain)) starts.push_back(*std::move(start));
+    if (std::optional<Start> start = distances_multiplied_out(plain))
+        starts.push_back(*std::move(start));
     for (const Statement& statement : diagram.statements) {
         if (starts.size() > kMostRewritten) break;
-        if (std::optional<Start> start = multiplied_out(plain, statement))
+        if (std::optional<Start> start = multiplied_out(plain, statement, false))
             starts.push_back(std::move(*start));
     }
     return starts;

@@ -19,7 +19,9 @@ struct Start {
 /// factors of sums are summed first where that is less work (`reassociate`). In others one product
 /// with a sum is multiplied out (`distribute`), where that leaves a sum over the same axes which
 /// lacks an axis of the result, so that it need be computed once: of a norm's bias and a linear
-/// layer's weights.
+/// layer's weights. Where the terms cancel, as those of squares of distances, all such are
+/// multiplied out in one, where that leaves much less to sum and a product of matrices rounds no
+/// operand.
 [[nodiscard]] std::vector<Start> starts_of(const Diagram& diagram);
 
 /// The plain diagram with every box apart from what it reduces on the way to its result, where some

@@ -3,32 +3,35 @@
 //   c * (a + b)              ==>     c * a + c * b
 //   sum(k) (a + b) * c       ==>     (sum(k) a * c) + (sum(k) b * c)
 //   sum(k) c * a             ==>     c * sum(k) a            c without k
+//   sum(k) (a - b)^2         ==>     sum(k) a^2 - 2 * (sum(k) a * b) + sum(k) b^2
 //   max(k) max(a, b)         ==>     max(max(k) a, max(k) b)
 //   max(k) (a + c)           ==>     (max(k) a) + c          c without k
 //
 // Where a factor is an element of a map that is a sum, the map is opened: a norm's bias before a
 // linear layer, `sum(k) (a + b) * c` with `a + b` kept as N, gives `sum(k) b * c`, which lacks the
-// rows and need be computed once. Each fold that comes out is a statement of its own, in the region
-// of the one it came from, so that it can be fused, streamed or placed on the tensor core by
-// itself. Side condition: there is something to distribute; what is multiplied is finite. Laws of
-// rings and of (max, +).
+// rows and need be computed once. A product of two sums is multiplied out where that makes such a
+// sum: of squares of distances, the norms have one side's axes each, and what is left of both is a
+// product of matrices. Such terms may be far larger than all of them together, and cancel: that is
+// a hazard of the step, their sums are kept in f32, and where a root or a logarithm relies on it
+// the result is kept from below 0.
+//
+// Terms that do not vary along an axis are counted by its size. Each fold that comes out is a
+// statement of its own, in the region of the one it came from, so that it can be fused, streamed or
+// placed on the tensor core by itself. Side condition: there is something to distribute; what is
+// multiplied is finite; integers stay exact. Laws of rings and of (max, +).
 #include <algorithm>
+#include <cmath>
 
 #include "derive/rewriting/products.h"
-#include "derive/rewriting/simplify.h"
-#include "derive/rewriting/unify.h"
 #include "derive/rules/draft.h"
+#include "derive/rules/terms.h"
+#include "diagrams/contains.h"
 #include "diagrams/facts.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::rules {
 
 namespace {
-
-/// A term of a sum, with its sign.
-struct Term {
-    double sign = 1;
-    Expression value;
-};
 
 const Apply* call_of(const Expression& expression, Function function) {
     const Apply* call = std::get_if<Apply>(&expression.node);
@@ -46,15 +49,6 @@ std::vector<Expression> operands_of(const Expression& expression, Function funct
     return all;
 }
 
-Expression total(const std::vector<Term>& terms) {
-    Expression sum = terms.front().value;
-    if (terms.front().sign < 0) sum = napkin::apply(Function::Negate, {std::move(sum)});
-    for (std::size_t i = 1; i < terms.size(); ++i)
-        sum = napkin::apply(terms[i].sign < 0 ? Function::Subtract : Function::Add,
-                            {std::move(sum), terms[i].value});
-    return sum;
-}
-
 Expression combination(Function function, const std::vector<Expression>& operands) {
     Expression value = operands.front();
     for (std::size_t i = 1; i < operands.size(); ++i)
@@ -68,6 +62,24 @@ bool varies(const Expression& expression, const Fold& fold) {
                        [&](AxisId axis) { return used.count(axis) != 0; });
 }
 
+/// Roots and logarithms in a diagram of what is known not to be negative.
+std::size_t roots_of_known_sign(const Diagram& diagram) {
+    const DiagramFacts facts(diagram);
+    std::size_t count = 0;
+    const auto look = [&](const Expression& part) {
+        const Apply* call = std::get_if<Apply>(&part.node);
+        if (call == nullptr) return;
+        const Function f = call->function;
+        const double* power = f == Function::Power ? literal(call->arguments[1]) : nullptr;
+        const bool root = f == Function::Sqrt || f == Function::Rsqrt || f == Function::Log ||
+                          (power != nullptr && *power != std::floor(*power));
+        if (root && facts.of(call->arguments[0]).nonnegative()) ++count;
+    };
+    for (const Statement& statement : diagram.statements)
+        for (const Expression* expression : expressions_of(statement)) walk(*expression, look);
+    return count;
+}
+
 /// One statement taken apart: what is folded by itself, and the expression over the results.
 class Distribution {
 public:
@@ -76,7 +88,8 @@ public:
           command_(command),
           target_(target),
           source_(source),
-          draft_(state) {}
+          draft_(state),
+          expansion_(state.diagram) {}
 
     Outcome run() {
         const Statement& statement = diagram_[source_];
@@ -94,137 +107,75 @@ public:
 
 private:
     NotApplicable nothing(const std::string& why) const {
-        return kept_.value_or(NotApplicable{"`" + diagram_[target_].name + "` " + why, ""});
-    }
-    /// The sum that an expression is when products are multiplied out; one that may be infinite
-    /// stays a term.
-    std::vector<Term> opened(const Expression& expression) {
-        std::vector<Term> terms = terms_of(expression);
-        return terms.size() < 2 || is_finite(expression) ? terms
-                                                         : std::vector<Term>{{1, expression}};
-    }
-    std::vector<Term> terms_of(const Expression& expression) {
-        const Apply* call = std::get_if<Apply>(&expression.node);
-        if (call == nullptr) return {{1, expression}};
-        const std::vector<Expression>& args = call->arguments;
-        switch (call->function) {
-        case Function::Add:
-        case Function::Subtract: {
-            const bool minus = call->function == Function::Subtract;
-            std::vector<Term> terms = terms_of(args[0]);
-            for (Term& term : minus ? opened(args[1]) : terms_of(args[1])) {
-                if (minus) term.sign = -term.sign;
-                terms.push_back(std::move(term));
-            }
-            return terms;
-        }
-        case Function::Negate: {
-            std::vector<Term> terms = opened(args[0]);
-            for (Term& term : terms) term.sign = -term.sign;
-            return terms;
-        }
-        case Function::Multiply: return products_of(expression, args);
-        case Function::Divide: {
-            if (!DiagramFacts(diagram_).of(args[1]).never_zero()) return {{1, expression}};
-            std::vector<Term> terms = opened(args[0]);
-            for (Term& term : terms)
-                term.value = napkin::apply(Function::Divide, {std::move(term.value), args[1]});
-            return terms;
-        }
-        default: return {{1, expression}};
-        }
-    }
-    std::vector<Term> products_of(const Expression& product, const std::vector<Expression>& args) {
-        const std::vector<Term> left = opened(args[0]);
-        const std::vector<Term> right = opened(args[1]);
-        if ((left.size() > 1 && !is_finite(args[1])) || (right.size() > 1 && !is_finite(args[0])))
-            return {{1, product}};
-        std::vector<Term> terms;
-        for (const Term& a : left)
-            for (const Term& b : right)
-                terms.push_back(
-                    {a.sign * b.sign, napkin::apply(Function::Multiply, {a.value, b.value})});
-        return terms;
-    }
-    /// The terms of a sum as it is written: no product in it is multiplied out.
-    static std::vector<Term> summands(const Expression& expression) {
-        const Apply* call = std::get_if<Apply>(&expression.node);
-        const bool minus = call != nullptr && call->function == Function::Subtract;
-        if (call == nullptr || (!minus && call->function != Function::Add))
-            return {{1, expression}};
-        std::vector<Term> terms = summands(call->arguments[0]);
-        for (Term& term : summands(call->arguments[1])) {
-            if (minus) term.sign = -term.sign;
-            terms.push_back(std::move(term));
-        }
-        return terms;
-    }
-    /// The product over the terms of the first factor that a map defines as a sum.
-    std::vector<Term> with_map_opened(const Term& whole) {
-        const Product product = product_of(whole.value);
-        for (std::size_t at = 0; at < product.factors.size(); ++at) {
-            const Factor& factor = product.factors[at];
-            const Read* element = std::get_if<Read>(&factor.base.node);
-            if (element == nullptr || factor.power != 1) continue;
-            const std::optional<Expression> inside = opened_map(diagram_, *element);
-            std::vector<Term> terms = inside ? summands(*inside) : std::vector<Term>{};
-            Product rest = product;
-            rest.factors.erase(rest.factors.begin() + static_cast<std::ptrdiff_t>(at));
-            if (terms.size() < 2 || !is_finite(expression_of(rest)) || !is_finite(*inside))
-                continue;
-            for (Term& term : terms) {
-                term.sign *= whole.sign;
-                term.value = expression_of(product_of(term.value) * rest);
-            }
-            return terms;
-        }
-        return {whole};
-    }
-    bool is_finite(const Expression& value) {
-        std::optional<NotApplicable> refusal = why_infinite(diagram_, value);
-        if (refusal && !kept_) kept_ = std::move(refusal);
-        return !refusal;
-    }
-    /// Whether a quotient of a fold by it is a fold of quotients.
-    bool is_never_zero(const Expression& divisor) {
-        const bool never = DiagramFacts(diagram_).of(divisor).never_zero();
-        if (!never && !kept_)
-            kept_ =
-                NotApplicable{"`" + print(diagram_, divisor) +
-                                  "` may be 0, and a sum by it is then not the sum of quotients",
-                              ""};
-        return never;
+        return expansion_.kept().value_or(
+            NotApplicable{"`" + diagram_[target_].name + "` " + why, ""});
     }
     Outcome of_map(const Map& map) {
-        const std::vector<Term> terms = terms_of(map.value);
+        const std::vector<Term> terms = expansion_.terms_of(map.value);
         Expression value = total(terms);
         if (terms.size() < 2 || value == map.value) return nothing("multiplies no sum");
-        std::get<Map>(draft_.diagram.statements[source_.index()].body).value = std::move(value);
-        return draft_.finish(command_, {std::to_string(terms.size()) + " terms"});
+        if (std::optional<NotApplicable> refusal = why_inexact(diagram_, terms, {}))
+            return *refusal;
+        return replaced(std::move(value), terms, std::to_string(terms.size()) + " terms");
     }
     Outcome of_sum(const Fold& fold) {
-        std::vector<Term> terms = terms_of(fold.values.front());
+        std::vector<Term> terms = expansion_.terms_of(fold.values.front());
         const auto is_product = [&] {
             return terms.size() == 1 &&
                    taken_out(product_of(terms.front().value), fold).factors.empty();
         };
-        if (is_product()) terms = with_map_opened(terms.front());
+        if (is_product()) terms = expansion_.with_map_opened(terms.front());
         if (is_product())
             return nothing(
                 "is a sum of one product, every factor of which varies along what is "
                 "summed");
-        for (Term& term : terms) {
-            const Product product = product_of(term.value);
-            Product outside = taken_out(product, fold);
-            Product inside{product.coefficient, {}};
-            for (const Factor& factor : product.factors)
-                if (std::find(outside.factors.begin(), outside.factors.end(), factor) ==
-                    outside.factors.end())
-                    multiply(inside, factor.base, factor.power);
-            multiply(outside, folded(fold, expression_of(inside)), 1);
-            term.value = expression_of(outside);
-        }
-        return replaced(total(terms));
+        std::vector<Parts> parts;
+        for (const Term& term : terms) parts.push_back(parts_of(product_of(term.value), fold));
+        const Expression* product = product_of_sums(terms);
+        if (product != nullptr && !some_lacks_an_axis(parts, fold))
+            return NotApplicable{"`" + print(diagram_, *product) +
+                                     "` has terms that cancel, and each of them has every axis of "
+                                     "`" +
+                                     diagram_[target_].name + "`: none is summed once",
+                                 ""};
+        if (terms.size() > 1)
+            if (std::optional<NotApplicable> refusal = why_inexact(diagram_, terms, fold.over))
+                return *refusal;
+        stores_f32_ = cancels(terms);
+        std::vector<Term> sums = terms;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            sums[i].value = expression_of(parts[i].outside * summed(fold, parts[i].inside));
+        return replaced(total(sums), terms, folds());
+    }
+    /// A product by what may leave the fold.
+    struct Parts {
+        Product outside;
+        Product inside;
+    };
+    Parts parts_of(const Product& product, const Fold& fold) {
+        Parts parts{taken_out(product, fold), {}};
+        for (const Factor& factor : product.factors)
+            if (!contains(parts.outside.factors, factor))
+                multiply(parts.inside, factor.base, factor.power);
+        multiply(parts.outside, product.coefficient, 1);
+        return parts;
+    }
+    /// Whether a sum comes out that varies along fewer axes than there are.
+    bool some_lacks_an_axis(const std::vector<Parts>& terms, const Fold& fold) const {
+        std::set<AxisId> all(fold.over.begin(), fold.over.end());
+        all.insert(diagram_[target_].axes.begin(), diagram_[target_].axes.end());
+        return std::any_of(terms.begin(), terms.end(), [&](const Parts& term) {
+            const Expression inside = expression_of(term.inside);
+            return varies(inside, fold) && axes_used(inside).size() < all.size();
+        });
+    }
+    /// Whether terms of a product of sums may be larger than it is, and round.
+    bool cancels(const std::vector<Term>& terms) const {
+        const DiagramFacts facts(diagram_);
+        return std::any_of(terms.begin(), terms.end(), [&](const Term& term) {
+            return term.product && kind_of(diagram_, term.value) == ValueKind::Real &&
+                   (term.sign < 0 || !facts.of(term.value).nonnegative());
+        });
     }
     Outcome of_extreme(const Fold& fold, Function function) {
         std::vector<Expression> operands = operands_of(fold.values.front(), function);
@@ -241,45 +192,87 @@ private:
         }
         if (!gains)
             return nothing("takes no maximum or minimum of several, and nothing in it is constant");
-        return replaced(combination(function, operands));
+        return replaced(combination(function, operands), {}, folds());
     }
     Outcome of_product(const Fold& fold) {
         std::vector<Expression> operands = operands_of(fold.values.front(), Function::Multiply);
         if (operands.size() < 2) return nothing("is a product of single factors");
         for (Expression& operand : operands) operand = folded(fold, operand);
-        return replaced(combination(Function::Multiply, operands));
+        return replaced(combination(Function::Multiply, operands), {}, folds());
     }
     /// Factors that may leave the fold.
     Product taken_out(const Product& product, const Fold& fold) {
         Product outside;
         for (const Factor& factor : product.factors)
-            if (!varies(factor.base, fold) && (factor.power > 0 || is_never_zero(factor.base)) &&
-                is_finite(factor.base))
+            if (!varies(factor.base, fold) &&
+                (factor.power > 0 || expansion_.is_never_zero(factor.base)) &&
+                expansion_.is_finite(factor.base))
                 multiply(outside, factor.base, factor.power);
         return outside;
     }
-    /// A fold of its own, as a read of its result.
+    /// A product's sum: a fold of its own over the axes along which it varies, by the sizes of
+    /// others. Of prefixes it is over all.
+    Product summed(const Fold& fold, const Product& product) {
+        Fold own = fold;
+        const Expression value = expression_of(product);
+        const std::set<AxisId> used = axes_used(value);
+        Product sum;
+        if (!fold.every_prefix)
+            std::erase_if(own.over, [&](AxisId axis) {
+                if (used.count(axis) == 0) multiply(sum, size_of(axis), 1);
+                return used.count(axis) == 0;
+            });
+        if (own.over.empty()) return sum * product;
+        multiply(sum, folded(own, value), 1);
+        return sum;
+    }
+    /// A fold of its own, as a read of its result; the same one is made once.
     Expression folded(const Fold& fold, Expression value) {
+        Fold own = fold;
+        own.values = {std::move(value)};
+        for (const auto& [made, result] : folds_)
+            if (made == own) return result;
+        const Expression result = add_fold(own);
+        folds_.emplace_back(std::move(own), result);
+        return result;
+    }
+    Expression add_fold(const Fold& fold) {
+        const Expression& value = fold.values.front();
         const Array& whole = diagram_[target_];
         const std::set<AxisId> used = axes_used(value);
         std::vector<AxisId> axes;
         for (AxisId axis : whole.axes)
             if (used.count(axis) != 0 || (fold.every_prefix && axis == fold.over.front()))
                 axes.push_back(axis);
-        const std::size_t number = made_++;
-        std::string name = whole.name + "_" + std::to_string(number + 1);
-        if (number < command_.as.size()) name = command_.as[number];
+        std::string name = whole.name + "_" + std::to_string(folds_.size() + 1);
+        if (folds_.size() < command_.as.size()) name = command_.as[folds_.size()];
         const ArrayId part = draft_.add_part(name, axes, diagram_[source_]);
-        Fold own = fold;
-        own.values = {std::move(value)};
+        if (stores_f32_ && kind_of(diagram_, value) == ValueKind::Real)
+            draft_.store(part, ElementType::F32);
         const BoxId box = draft_.add_box(diagram_[source_].box);
-        draft_.place(source_, draft_.add({{part}, std::move(own), box, diagram_[source_].span},
+        draft_.place(source_, draft_.add({{part}, fold, box, diagram_[source_].span},
                                          draft_.home(source_), source_));
         return read_axes(part, axes);
     }
-    Outcome replaced(Expression value) {
-        draft_.diagram.statements[source_.index()].body = Map{std::move(value)};
-        return draft_.finish(command_, {std::to_string(made_) + (made_ == 1 ? " fold" : " folds")});
+    std::string folds() const {
+        return std::to_string(folds_.size()) + (folds_.size() == 1 ? " fold" : " folds");
+    }
+    Outcome replaced(Expression value, const std::vector<Term>& terms, std::string made) {
+        SideConditions checked{{std::move(made)}, {}};
+        Statement& statement = draft_.diagram.statements[source_.index()];
+        statement.body = Map{value};
+        if (cancels(terms)) {
+            checked.hazards.push_back(
+                print(Obligation{Hazard::Cancellation, false,
+                                 "the terms of `" + print(diagram_, *product_of_sums(terms)) +
+                                     "` may be far larger than it is, and err by their own size",
+                                 "", ""}));
+            if (roots_of_known_sign(draft_.diagram) < roots_of_known_sign(diagram_)) {
+                statement.body = Map{napkin::apply(Function::Max, {std::move(value), number(0)})};
+                checked.conditions.emplace_back("no root of what rounding makes negative");
+            }
+        }
+        return draft_.finish(command_, std::move(checked));
     }
 
     const Diagram& diagram_;
@@ -287,8 +280,9 @@ private:
     ArrayId target_;
     StatementId source_;
     Draft draft_;
-    std::optional<NotApplicable> kept_;  ///< the first value that stays, and why
-    std::size_t made_ = 0;
+    Expansion expansion_;
+    bool stores_f32_ = false;                         ///< what comes out, since it cancels
+    std::vector<std::pair<Fold, Expression>> folds_;  ///< that were made, and their results
 };
 
 }  // namespace

@@ -367,6 +367,18 @@ std::vector<TensorWorkload> product_workloads() {
          "output Y[p, c] : f32 = sum(r, k) X[p + r, k] * W[r, k, c] }",
          {},
          "group p by 16\ngroup c by 16\nstream r by 1"},
+        {"squares of distances, norms beside their product",
+         "diagram radial { axis i = 40, j = 72, d = 32\n input X[i, d], Y[j, d] : bf16\n"
+         "input w[j] : f32\n D[i, j] = sum(d) (X[i, d] - Y[j, d]) ^ 2\n"
+         "output F[i] : f32 = sum(j) exp(-0.125 * D[i, j]) * w[j] }",
+         {},
+         "distribute D\nunfuse D\nfuse all\ngroup i by 16\nstream j by 32"},
+        {"distances, no root of what rounding makes negative",
+         "diagram roots { axis i = 40, l = i, d = 32\n input X[i, d] : f32\n"
+         "D[i, l] = sum(d) (X[i, d] - X[l, d]) ^ 2\n"
+         "output F[i] : f32 = sum(l) exp(-sqrt(D[i, l])) }",
+         {},
+         "distribute D\nunfuse D\nfuse D_2, D_1, D, F\ngroup i by 16 in F\nstream l by 16 in F"},
         {"depthwise convolution",
          "diagram depthwise { axis p = 37, r = 3, c = 40, t = p + r - 1\n"
          "input X[t, c], W[r, c] : bf16\n"

@@ -130,6 +130,12 @@ std::vector<TensorWorkload> group_workloads() {
         group_prologue("m, k", "n, k", kCentred, "group m by 64\ngroup n by 64\nstream k by 80");
     odd.sizes = {{"m", 100}, {"n", 90}, {"k", 101}};
     list.push_back(std::move(odd));
+    list.push_back({"squares of distances, norms beside their product",
+                    "diagram radial { axis i = 136, j = 152, d = 64\n input X[i, d], Y[j, d] : "
+                    "bf16\n input w[j] : f32\n D[i, j] = sum(d) (X[i, d] - Y[j, d]) ^ 2\n"
+                    "output F[i] : f32 = sum(j) exp(-0.125 * D[i, j]) * w[j] }",
+                    {},
+                    "distribute D\nunfuse D\nfuse all\ngroup i by 64\nstream j by 64"});
     list.push_back({"one left operand of two products",
                     "diagram mm { axis m = 130, n = 72, k = 96\n input A[m, k], B[n, k], D[n, k], "
                     "g[k] : bf16\n N[m, k] = rmsnorm[k](A[m, k], g[k], 0.001)\n"

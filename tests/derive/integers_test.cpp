@@ -50,6 +50,8 @@ const std::vector<Subject> kSubjects = {
     {"output U[n] = sum(k) (X[n, k] + p[k]) * p[n]", "distribute U"},
     {"output U[n] : i32 = sum(k) (X[n, k] - 5 * p[k])", "distribute U"},
     {"output U[n] = max(k) max(X[n, k], p[n] - 3)", "distribute U"},
+    {"output U[n, l] = sum(k) (X[n, k] % 1000 - B[k, l]) ^ 2",
+     "distribute U; fuse all; stream k by 2"},
     {"output Y[n] = sum(k, l) X[n, k] * B[k, l] * p[l]", "reassociate B, p as AB in Y"},
     {"output Y[n] = sum(k, l) X[n, k] * B[k, l]", "commute k, l in Y"},
 };

@@ -152,6 +152,62 @@ TEST_CASE("a sum that lacks the rows is computed once, where that is faster") {
     CHECK_EQ(starts_of(test::derived(shifted).diagram).size(), 2);
 }
 
+TEST_CASE("squares of distances are multiplied out where a product of matrices comes of them") {
+    const auto distances = [](const char* type, const char* value, const char* use) {
+        return fmt::format(
+            "diagram distances {{\n axis i = 4096, j = 4096, d = 64, l = i\n"
+            " input X[i, d], Y[j, d], w[d] : {}\n output F[i] : f32 = {}\n}}\n",
+            type, fmt::format(fmt::runtime(use), fmt::format("(sum(d) {})", value)));
+    };
+    const char* const kRadial = "sum(j) exp(-{})";
+    const char* const kSquare = "(X[i, d] - Y[j, d]) ^ 2";
+    struct Case {
+        std::string diagram;
+        bool multiplied;
+    };
+    const std::vector<Case> cases = {
+        {distances("bf16", kSquare, kRadial), true},
+        {distances("f32", kSquare, kRadial), true},
+        {distances("f32", kSquare, "argmin(j) {}"), true},
+        {distances("f32", "w[d] * (X[i, d] - Y[j, d]) ^ 2", kRadial), true},
+        {distances("bf16", "(X[i, d] - Y[j, d]) * (X[i, d] + Y[j, d])", kRadial), true},
+        // w * X would be rounded before it is multiplied, and the norms not.
+        {distances("bf16", "w[d] * (X[i, d] - Y[j, d]) ^ 2", kRadial), false},
+        // No product of matrices comes of these.
+        {distances("f32", "(X[i, d] - w[d]) ^ 2", "{}"), false},
+        {distances("f32", "(X[i, d] - 3) ^ 2", "{}"), false},
+        {distances("f32", "abs(X[i, d] - Y[j, d])", kRadial), false},
+        {distances("i32", kSquare, "min(j) {}"), false},
+    };
+    const auto multiplies = [](const Start& start) {
+        return !start.commands.empty() && start.commands.front().rule == "distribute";
+    };
+    for (const auto& [diagram, multiplied] : cases) {
+        INFO(diagram);
+        const std::vector<Start> starts = starts_of(test::derived(diagram).diagram);
+        CHECK_EQ(std::any_of(starts.begin(), starts.end(), multiplies), multiplied);
+    }
+    // All of them at once: distances within two sets of points and between them.
+    const std::vector<Start> starts =
+        starts_of(test::derived("diagram three {\n axis i = 1024, j = 1024, d = 64, l = i, m = j\n"
+                                " input X[i, d], Y[j, d] : bf16\n"
+                                " output A[i] = sum(l) exp(-sum(d) (X[i, d] - X[l, d]) ^ 2)\n"
+                                " output B[j] = sum(m) exp(-sum(d) (Y[j, d] - Y[m, d]) ^ 2)\n"
+                                " output C[i] = sum(j) exp(-sum(d) (X[i, d] - Y[j, d]) ^ 2)\n}\n")
+                      .diagram);
+    REQUIRE_EQ(starts.size(), 2);
+    CHECK_EQ(std::count_if(starts.back().commands.begin(), starts.back().commands.end(),
+                           [](const Command& each) { return each.rule == "distribute"; }),
+             3);
+    const Machine on = machine("H200");
+    const Candidate best = found(cases.front().diagram.c_str(), on).ranked.front();
+    CHECK_EQ(best.commands.front().rule, "distribute");
+    CHECK_LT(
+        5 * best.time.middle().value,
+        kernels_time(cases.front().diagram.c_str(), "fuse all\ngroup i by 128\nstream j by 1\n", on)
+            .value);
+}
+
 TEST_CASE("what several regions fold and none keeps may be computed again by one of them") {
     const auto printed = [](const std::string& text) {
         std::string all;

@@ -183,7 +183,8 @@ private:
     }
     void distribute(Command& command) {
         command.names = {target(statement([](const Statement& s) {
-            return calls(s, Function::Multiply) || calls(s, Function::Add);
+            return calls(s, Function::Multiply) || calls(s, Function::Add) ||
+                   calls(s, Function::Power);
         }))};
     }
     void commute(Command& command) {

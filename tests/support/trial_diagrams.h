@@ -64,6 +64,13 @@ diagram monoids {
   output Y[i, l] = sum(k) T[i, k] * C[k, l]
   output Z[i] = sum(k) T[i, k] * D[i, k]
 })",
+    R"(diagram distances {
+  axis i = 5, j = 6, d = 4
+  input X[i, d], Y[j, d], w[j]
+  D[i, j] = sum(d) (X[i, d] - Y[j, d]) ^ 2
+  output F[i] = sum(j) exp(-0.125 * D[i, j]) * w[j]
+  output N[i] = argmin(j) D[i, j]
+})",
     R"(monoid left(a; b) = if a != 0 then a else b identity 0 noncommutative
 monoid affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative
 diagram order {
