@@ -183,7 +183,11 @@ double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
                          leaves_idle(kernel) ? lone(loop.chunk, kernel) : 0});
     if (loop.late)
         return load_ + loop.chunk.loaded * moved_byte(kernel) + chain(loop.chunk, kernel);
-    return std::max({chain(loop.chunk, kernel), arrives, copied(loop.chunk)});
+    double longest = std::max({chain(loop.chunk, kernel), arrives, copied(loop.chunk)});
+    for (const UnitWork& copy : loop.alone)
+        longest =
+            std::max(longest, load_ + copy.loaded * moved_byte(kernel) + busy(copy, kernel).tensor);
+    return longest;
 }
 
 /// What a chunk takes more that a mask cuts: its tests, and where warp groups multiply, what the

@@ -110,6 +110,7 @@ private:
         inner.waits =
             inner.loads && (!plan_.has_products() || (groups() == 0 && inner.stages == 1));
         inner.late = groups() > 0 && is_late(loop);
+        if (groups() > 0) inner.alone = copied_alone(loop);
         work.loops.push_back(std::move(inner));
         masked_ = is_within;
     }
@@ -138,6 +139,29 @@ private:
             if (program_[buffer].stages > 1 && free - most - 1 <= 0) return true;
         }
         return false;
+    }
+
+    /// Copies of a chunk that have one place.
+    [[nodiscard]] std::vector<UnitWork> copied_alone(const schedule::ChunkLoop& loop) {
+        std::vector<UnitWork> found;
+        std::vector<const schedule::Op*> ops;
+        for (const schedule::Item& item : loop.body)
+            if (const schedule::OpId* id = std::get_if<schedule::OpId>(&item.node))
+                ops.push_back(&program_[*id]);
+        for (const schedule::Op* copy : ops) {
+            if (copy->kind != schedule::Op::Kind::Copy || copy->writes.empty() ||
+                program_[copy->writes.front()].stages > 1)
+                continue;
+            UnitWork work;
+            work.loaded = work_of(*copy).loaded;
+            for (const schedule::Op* op : ops)
+                if (op->kind == schedule::Op::Kind::Multiply &&
+                    contains(op->reads, copy->writes.front()))
+                    for (const auto& [type, count] : work_of(*op).products)
+                        work.products[type] += count;
+            found.push_back(std::move(work));
+        }
+        return found;
     }
 
     /// Whether it reads elements straight from device memory, others in every chunk.

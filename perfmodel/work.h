@@ -46,6 +46,9 @@ struct LoopWork {
     bool waits = false;
     /// Whether its agent asks for what a turn begins with when the one before is done.
     bool late = false;
+    /// Of every copy that there is one place for: its bytes, and the products that read them, which
+    /// it follows.
+    std::vector<UnitWork> alone = {};
 };
 
 /// How many chunks of the masked loop a block visits, and how many of them the mask cuts.
