@@ -208,8 +208,9 @@ double BlockClock::cut(const LoopWork& loop, const KernelWork& kernel) const {
 double BlockClock::ramp(const KernelWork& work) const {
     double byte = moved_byte(work);
     if (work.loops.empty() && work.loaded + work.saved > 0)
-        byte = std::max(byte, from_device(work) / (work.loaded + work.saved + work.sectors) *
-                                  device_ * static_cast<double>(processors_));
+        byte = std::max(byte, from_device(work) * slowed(work) /
+                                  (work.loaded + work.saved + work.sectors) * device_ *
+                                  static_cast<double>(processors_));
     double all = computed(work.edges, work) + (work.edges.loaded + work.edges.saved) * byte;
     if (work.groups > 0) all += copied(work.edges);
     if (work.groups > 0 && !work.loops.empty()) {
@@ -239,14 +240,20 @@ double BlockClock::from_device(const KernelWork& work) const {
     if (cached_ <= 0) return work.loaded + work.saved;
     const double moved = work.loaded + work.saved + work.sectors;
     const double once = std::min(work.compulsory, moved);
-    const double apart = moved > 0 ? work.apart / moved : 0;
     double held = work.edges.loaded;
     for (const LoopWork& loop : work.loops)
         held += loop.chunk.loaded * static_cast<double>(loop.stages);
     if (work.loops.empty() && work.shared_bytes > 0) held = std::min(held, work.shared_bytes);
     held *= static_cast<double>(std::min(work.blocks, processors_ * resident_blocks(work)));
     const double lost = held > cached_ ? 1 - cached_ / held : 0;
-    return once * (1 + apart) + lost * (moved - once);
+    return once + lost * (moved - once);
+}
+
+double BlockClock::slowed(const KernelWork& work) const {
+    const double moved = work.loaded + work.saved + work.sectors;
+    const double all = from_device(work);
+    if (moved <= 0 || all <= 0) return 1;
+    return 1 + work.apart / moved * std::min(work.compulsory, moved) / all;
 }
 
 /// How long tiles take of which each has a processor to itself, by the share of chunks it visits.
@@ -362,7 +369,7 @@ double BlockClock::last_end(const KernelWork& work, const Tiles& tiles) const {
 
 BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
     const double memory =
-        std::max(fill_ + from_device(work) * device_,
+        std::max(fill_ + from_device(work) * slowed(work) * device_,
                  cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0);
     Tiles tiles = tiles_of(work);
     Times times;

@@ -54,6 +54,8 @@ public:
     [[nodiscard]] std::int64_t resident_blocks(const KernelWork& work) const;
     /// Bytes that device memory delivers: all arrays once, and again what the cache has lost.
     [[nodiscard]] double from_device(const KernelWork& work) const;
+    /// How many times as long it takes for them, as pieces lie apart that it gives once.
+    [[nodiscard]] double slowed(const KernelWork& work) const;
     [[nodiscard]] Busy busy(const UnitWork& work, const KernelWork& kernel) const;
 
 private:

@@ -64,7 +64,9 @@ void add_terms(const KernelWork& work, const UnitWork& all, const Machine& machi
     const Bytes moved{work.loaded + work.saved + work.sectors};
     if (const auto rate = machine.bandwidth(Level::Device))
         add_term("device memory", Bytes{clock.from_device(work)},
-                 BytesPerSecond{rate->value * machine.figure("device.reached").value_or(1)}, time);
+                 BytesPerSecond{rate->value * machine.figure("device.reached").value_or(1) /
+                                clock.slowed(work)},
+                 time);
     if (const auto rate = machine.bandwidth(Level::Cache)) add_term("cache", moved, *rate, time);
     add_pipelines(all, clock.busy(all, work), machine, time);
 }

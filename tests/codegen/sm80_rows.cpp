@@ -37,6 +37,38 @@ std::vector<TensorWorkload> row_workloads() {
          "output T1[q, x] = (sum(q, x) table[label[x], 0] ^ 2) + max(d) B[q, x] }",
          {},
          "fuse all"},
+        {"columns, put together behind their chunks",
+         "diagram columns { axis n = 77, c = 40\n input X[n, c] : bf16, w[n] : f32\n"
+         "output s[c] : f32 = sum(n) X[n, c] * w[n]\n output m[c] : f32 = max(n) X[n, c]\n"
+         "output p[c] : f32 = prod(n) (1 + 0.01 * X[n, c])\n"
+         "output l[c] : f32 = logsumexp[n](X[n, c]) }",
+         {},
+         "fuse all\ngroup c by 16\nstream n by 16",
+         {},
+         {{{"n", 9}, {"c", 64}}}},
+        {"columns, in parts",
+         "diagram columns { axis n = 200, c = 72\n input X[n, c] : bf16\n"
+         "output s[c] : f32 = sum(n) X[n, c] }",
+         {},
+         "group c by 32\nstream n by 8\nsplit-stream n by 64"},
+        {"columns, of which one needs what the other has so far",
+         "diagram columns { axis n = 60, c = 24\n input X[n, c] : bf16\n"
+         "output m[c] : f32 = sum(n) X[n, c] / size(n)\n"
+         "output v[c] : f32 = sum(n) (X[n, c] - m[c]) ^ 2 / size(n) }",
+         {},
+         "fuse all\ngroup c by 8\nstream n by 16"},
+        {"row, its other half",
+         "diagram rotary { axis t = 5, h = 3, e = 16, d = 2 * e\n input X[t, h, d] : bf16\n"
+         "input c[t, e], s[t, e] : f32\n output Y[t, h, d] : bf16 = if d < size(e)\n"
+         "then X[t, h, d] * c[t, d] - X[t, h, d + size(e)] * s[t, d]\n"
+         "else X[t, h, d] * c[t, d - size(e)] + X[t, h, d - size(e)] * s[t, d - size(e)] }",
+         {},
+         "group t by 2\nstream d by 16"},
+        {"row, turned by no whole vector",
+         "diagram turned { axis t = 5, d = 24\n input X[t, d] : bf16\n"
+         "output Y[t, d] : bf16 = X[t, (d + 12) % 24] - X[t, (d + 8) % 24] }",
+         {},
+         "group t by 2"},
         {"row, beside its diagonal",
          "diagram ratios { axis i = 40, j = i\n input S[i, j] : f32\n"
          "output E[i] : f32 = max(j) (S[i, j] - S[i, i])\n"

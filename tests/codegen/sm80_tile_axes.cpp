@@ -24,6 +24,18 @@ constexpr const char* kPixelTiles =
 
 std::vector<TensorWorkload> tile_axis_workloads() {
     return {
+        {"outer products",
+         "diagram outer { axis s = 40, i = 6, j = 11, c = 16, d = 32\n"
+         "input A[s, i, c], B[s, j, d] : bf16\n"
+         "output O[i, j, c, d] : bf16 = sum(s) A[s, i, c] * B[s, j, d] / size(s) }",
+         {},
+         "group i by 4\ngroup j by 4\nstream s by 16"},
+        {"outer products, rows that vectors do not divide",
+         "diagram outer { axis s = 40, i = 6, j = 11, c = 16, d = 12\n"
+         "input A[s, i, c], B[s, j, d] : bf16\n"
+         "output O[i, j, c, d] : f16 = sum(s) A[s, i, c] * B[s, j, d] }",
+         {},
+         "group i by 4\ngroup j by 4\nstream s by 16"},
         {"neighbourhood of two axes",
          "attention_neighbourhood",
          {{"i", 9}, {"j", 13}, {"d", 16}, {"w", 5}, {"b", 1}, {"h", 2}},

@@ -115,21 +115,20 @@ TEST_CASE(
     CHECK_GT(test::kernels_time(text, alone, test::machine("H200")).value, 1.1 * time.value);
 }
 
-// Each was measured, on an H100 (bench/results/2026-11-28-rows-h100.md).
+// Each was measured (bench/results/2026-11-28-rows-h100.md, 2026-11-28-columns-model-h200.jsonl).
 TEST_CASE("elements that threads read one by one are not taken for copies") {
-    const Machine h100 = test::machine("H100");
     struct Measured {
         const char* diagram;
         const char* steps;
         double microseconds;
+        const char* machine = "H100";
     };
     const std::string sums =
-        "axis y = 512, x = 512, c = 256\n input X[y, x, c] : bf16\n"
-        "output S[c] : f32 = sum(y, x) X[y, x, c]";
+        "axis n = 16384, c = 4096\n input G[n, c] : bf16\n output B[c] : f32 = sum(n) G[n, c]";
     const Measured cases[] = {
-        {sums.c_str(), "group c by 8\nstream x by 48", 176},
-        {sums.c_str(), "group c by 16\nstream x by 1\nsplit-stream x by 80\nungroup c in S", 239},
-        {sums.c_str(), "group c by 32\nstream x by 4\nsplit-stream x by 4\nungroup c in S", 79},
+        {sums.c_str(), "group c by 16\nstream n by 4096", 55.8, "H200"},
+        {sums.c_str(), "group c by 32\nstream n by 64\nsplit-stream n by 1024", 63.1, "H200"},
+        {sums.c_str(), "group c by 256\nstream n by 64\nsplit-stream n by 512", 50.4, "H200"},
         {"axis n = 32, y = 54, x = 54, c = 256, r = 3, s = 3\n"
          "axis height = y + r - 1, width = x + s - 1\n"
          "input X[n, height, width, c], W[r, s, c] : bf16\n"
@@ -142,7 +141,8 @@ TEST_CASE("elements that threads read one by one are not taken for copies") {
     for (const Measured& each : cases) {
         INFO(std::string(each.diagram), "\n", std::string(each.steps));
         const std::string text = "diagram a {\n" + std::string(each.diagram) + "\n}";
-        const double predicted = 1e6 * test::kernels_time(text, each.steps, h100).value;
+        const double predicted =
+            1e6 * test::kernels_time(text, each.steps, test::machine(each.machine)).value;
         CHECK_LE(predicted, 2 * each.microseconds);
         CHECK_GE(predicted, each.microseconds / 2);
     }

@@ -330,6 +330,30 @@ TEST_CASE("a search that is stopped gives what it has, and says what it has not 
     CHECK_EQ(nothing.error().list.front().code, "E0934");
 }
 
+TEST_CASE("nor does a search that is stopped give what no target makes") {
+    const State plain = test::derived(kMatmul);
+    const Serves none = [](const State&, const RegionProgram&) { return false; };
+    std::size_t asked = 0;
+    CHECK_FALSE(
+        search(plain.diagram, machine("H200"), {.serves = none, .deadline = after_asking(0, asked)})
+            .has_value());
+}
+
+TEST_CASE("parts of a sum are shorter than it") {
+    for (const char* const sizes : {"n = 16384, c = 4096", "n = 131072, c = 256"}) {
+        const std::string sums = fmt::format(
+            "diagram sums {{\n axis {}\n input G[n, c] : bf16\n"
+            " output B[c] : f32 = sum(n) G[n, c]\n}}\n",
+            sizes);
+        const SearchResult result = found(sums.c_str(), machine("H200"), 10);
+        const State plain = test::derived(sums);
+        const std::int64_t extent = plain.diagram[*find_axis(plain.diagram, "n")].extent;
+        for (const Candidate& candidate : result.ranked)
+            for (const Command& command : candidate.commands)
+                if (command.rule == "split-stream") CHECK_LT(*command.size, extent);
+    }
+}
+
 TEST_CASE("past its deadline a search asks the clock a few times more") {
     const State plain = test::derived(kAttention);
     std::size_t asked = 0;
