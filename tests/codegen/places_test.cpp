@@ -195,4 +195,47 @@ TEST_CASE("a product of two norms with a factor has a kernel that compiles") {
                  "fuse all"});
 }
 
+TEST_CASE("memory is reached in vectors, and columns are put together once") {
+    struct Case {
+        const char* diagram;
+        const char* derivation;
+        std::vector<std::string> has;
+        std::vector<std::string> lacks;
+    };
+    const Case cases[] = {
+        {"axis n = 4096, c = 512\n input G[n, c] : bf16\n output B[c] : f32 = sum(n) G[n, c]",
+         "group c by 256\nstream n by 64",
+         {"chunk_n(n0);", "combine_columns<Sum"},
+         {}},
+        {"axis t = 64, e = 64, d = 2 * e\n input X[t, d] : bf16\n input c[t, e] : f32\n"
+         "output Y[t, d] : bf16 = if d < size(e) then X[t, d + size(e)] * c[t, d]\n"
+         "else X[t, d - size(e)] * c[t, d - size(e)]",
+         "group t by 4",
+         {"values_at<8, 8>(X", "values_at<8, 4>(c"},
+         {"to_f32(X["}},
+        {"axis s = 64, i = 16, j = 16, c = 32, d = 32\n input A[s, i, c], B[s, j, d] : bf16\n"
+         "output O[i, j, c, d] : bf16 = sum(s) A[s, i, c] * B[s, j, d]",
+         "group i by 4\ngroup j by 4\nstream s by 16",
+         {"save_pieces<8>(O_staging"},
+         {"O[at]"}},
+    };
+    for (const Case& each : cases) {
+        const State state = test::derive(
+            test::load("diagram a {\n" + std::string(each.diagram) + "\n}"), each.derivation);
+        EmitOptions options;
+        options.target = "sm_80";
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+        REQUIRE(program.has_value());
+        const std::string& text = program->kernels.front().source;
+        CAPTURE(text);
+        std::size_t at = 0;
+        for (const std::string& part : each.has) {
+            at = text.find(part, at);
+            CHECK_MESSAGE(at != std::string::npos, part);
+        }
+        for (const std::string& part : each.lacks)
+            CHECK_MESSAGE(text.find(part) == std::string::npos, part);
+    }
+}
+
 }  // namespace napkin
