@@ -43,6 +43,7 @@ UnitWork MoveWork::of(const schedule::Op& op, const TileStatement& leaf) const {
     else if (!op.box)
         work.instructions = moves(variable, bits, bytes);
     if (!plan_.has_products()) work.turns += kPerLine * lines_beyond(leaf, bits, bytes);
+    if (is_save) work.turns += scattered_.saved_turns(std::get<Save>(leaf.node));
     for (const schedule::BufferId buffer : op.writes)
         if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
     return work;

@@ -59,6 +59,20 @@ UnitWork ScatteredReads::loaded(const Load& load) const {
     return reads(of_thread, of_thread, lines_of(read, column), kTogether);
 }
 
+double ScatteredReads::saved_turns(const Save& save) const {
+    const schedule::Tile& tile = plan_.tiles.at(save.source);
+    const Array& array = region_.arrays[save.array.index()];
+    if (plan_.has_products() || tile.home != Home::Fragment || array.axes.empty()) return 0;
+    const schedule::TileAxis* columns = schedule::find_tile_axis(plan_.tile_axes, *tile.column);
+    const AxisId fastest = columns == nullptr ? *tile.column : columns->parts.back().axis;
+    if (array.axes[innermost_dimension(array)] == fastest) return 0;
+    Read read{save.array, {}};
+    for (const AxisId axis : array.axes) read.index.push_back(axis_index(axis));
+    const double of_thread =
+        static_cast<double>(plan_.rows_of_thread()) * this->columns(*tile.column);
+    return of_thread * lines_of(read, *tile.column) * warps();
+}
+
 /// Elements of a read that differ along these axes; what does not is read once.
 double ScatteredReads::of_thread(const Compute& compute, const schedule::Serial* serial,
                                  const std::set<AxisId>& along) const {

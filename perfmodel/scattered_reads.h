@@ -23,6 +23,8 @@ public:
     [[nodiscard]] bool comes_one_by_one(const Load& load) const;
     /// Of such a load, but for the bytes.
     [[nodiscard]] UnitWork loaded(const Load& load) const;
+    /// Lines that a save's elements are in, of each of a warp's: of columns that are no neighbours.
+    [[nodiscard]] double saved_turns(const Save& save) const;
     /// Of a statement where no product is: each thread reads along all that it folds by itself,
     /// whatever lanes have nothing of their own. Neighbouring columns of a thread come together.
     [[nodiscard]] UnitWork read_by(const Compute& compute, schedule::LeafId leaf) const;
