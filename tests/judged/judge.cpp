@@ -234,11 +234,12 @@ std::string table(const Records& records, const Machine& machine) {
 
 std::string scatter(const Records& records, const Machine& machine) {
     const auto text = [](double seconds) { return text_of(Seconds{seconds}); };
-    drawing::Plot plot{"predicted over measured times: attention, products, rows, fused, simt",
-                       {"measured", text},
-                       {"predicted", text},
-                       {},
-                       {}};
+    drawing::Plot plot{
+        "predicted over measured times: attention, products, rows, fused, simt, operations",
+        {"measured", text},
+        {"predicted", text},
+        {},
+        {}};
     double least = 1;
     double most = 0;
     for (const Recorded& row : records.rows) {
