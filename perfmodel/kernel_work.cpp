@@ -115,13 +115,18 @@ private:
         masked_ = is_within;
     }
 
-    /// Whether some copy is asked for only when the turn that needs it begins: its agent goes
-    /// through a chunk's copies in order, and a place is free when a turn has read it.
-    [[nodiscard]] bool is_late(const schedule::ChunkLoop& loop) const {
+    [[nodiscard]] std::vector<const schedule::Op*> ops_of(const schedule::ChunkLoop& loop) const {
         std::vector<const schedule::Op*> ops;
         for (const schedule::Item& item : loop.body)
             if (const schedule::OpId* id = std::get_if<schedule::OpId>(&item.node))
                 ops.push_back(&program_[*id]);
+        return ops;
+    }
+
+    /// Whether some copy is asked for only when the turn that needs it begins: its agent goes
+    /// through a chunk's copies in order, and a place is free when a turn has read it.
+    [[nodiscard]] bool is_late(const schedule::ChunkLoop& loop) const {
+        const std::vector<const schedule::Op*> ops = ops_of(loop);
         std::int64_t free =
             std::numeric_limits<std::int64_t>::max();  // turns after those it is for
         for (const schedule::Op* copy : ops) {
@@ -144,10 +149,7 @@ private:
     /// Copies of a chunk that have one place.
     [[nodiscard]] std::vector<UnitWork> copied_alone(const schedule::ChunkLoop& loop) {
         std::vector<UnitWork> found;
-        std::vector<const schedule::Op*> ops;
-        for (const schedule::Item& item : loop.body)
-            if (const schedule::OpId* id = std::get_if<schedule::OpId>(&item.node))
-                ops.push_back(&program_[*id]);
+        const std::vector<const schedule::Op*> ops = ops_of(loop);
         for (const schedule::Op* copy : ops) {
             if (copy->kind != schedule::Op::Kind::Copy || copy->writes.empty() ||
                 program_[copy->writes.front()].stages > 1)

@@ -63,7 +63,9 @@ std::vector<TensorWorkload> row_workloads() {
          "then X[t, h, d] * c[t, d] - X[t, h, d + size(e)] * s[t, d]\n"
          "else X[t, h, d] * c[t, d - size(e)] + X[t, h, d - size(e)] * s[t, d - size(e)] }",
          {},
-         "group t by 2\nstream d by 16"},
+         "group t by 2\nstream d by 16",
+         {},
+         {{{"t", 3}, {"e", 8}}, {{"t", 2}, {"e", 12}}}},
         {"row, turned by no whole vector",
          "diagram turned { axis t = 5, d = 24\n input X[t, d] : bf16\n"
          "output Y[t, d] : bf16 = X[t, (d + 12) % 24] - X[t, (d + 8) % 24] }",
