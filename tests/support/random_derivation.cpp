@@ -40,6 +40,7 @@ public:
             Entry{"retype", 2, &CommandDrawer::retype},
             Entry{"split-axis", 2, &CommandDrawer::split_axis},
             Entry{"join-axes", 2, &CommandDrawer::join_axes},
+            Entry{"layout", 2, &CommandDrawer::layout},
             Entry{"split-stream", 4, &CommandDrawer::split_stream},
             Entry{"recompute", 4, &CommandDrawer::recompute},
             Entry{"absorb-normaliser", 2, &CommandDrawer::absorb},
@@ -123,6 +124,16 @@ private:
             command.names = {diagram_[axes[first]].name, diagram_[axes[first + 1]].name};
         }
         command.as = {command.names.front()};
+    }
+    void layout(Command& command) {
+        const Array& array = diagram_.arrays[pick(diagram_.arrays.size())];
+        command.names = {array.name};
+        std::vector<AxisId> order = array.axes;
+        std::shuffle(order.begin(), order.end(), random_);
+        for (const AxisId axis : order) command.axes.push_back(diagram_[axis].name);
+        const bool callers = array.role == ArrayRole::Input || array.role == ArrayRole::Output;
+        if (callers) command.as = {array.name + "_laid"};
+        if (callers && pick(3) == 0) command.in = name(region());
     }
     void split_stream(Command& command) {
         const Region& where = region();
