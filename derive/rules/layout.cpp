@@ -5,8 +5,9 @@
 //
 // Side condition: none for an array that one region saves for another, which is saved in the other
 // order. How the caller's arrays lie is the caller's: regions read a copy of an input, and an
-// output is a copy of what its region saves; the copy is a region of its own, whose cost is counted
-// as any. Citation: a copy is an identity; arXiv 2412.03317, 2.2 (save ; load).
+// output is a copy of what its region saves, which others read too unless the output rounds; the
+// copy is a region of its own, whose cost is counted as any. Citation: a copy is an identity; arXiv
+// 2412.03317, 2.2 (save ; load).
 #include <algorithm>
 #include <set>
 
@@ -122,9 +123,11 @@ Outcome of_output(const State& state, const Command& command, const Reordering& 
         draft.store(saved, type->second);
     Statement& made = draft.diagram.statements[source.index()];
     std::replace(made.targets.begin(), made.targets.end(), asked.array, saved);
-    for (StatementId id : readers)
-        draft.diagram.statements[id.index()] =
-            with_arrays(draft.diagram[id], {{asked.array, saved}});
+    // What rounds is read as it is rounded, which the copy does.
+    if (!state.diagram[asked.array].rounds)
+        for (StatementId id : readers)
+            draft.diagram.statements[id.index()] =
+                with_arrays(draft.diagram[id], {{asked.array, saved}});
     add_copy(draft, asked.array, saved, source);
     const std::string& name = state.diagram[asked.array].name;
     return draft.finish(command, {"`" + name + "` is a copy of " + command.as.front()});

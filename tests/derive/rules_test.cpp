@@ -220,6 +220,20 @@ TEST_CASE("a laid out copy loses nothing") {
     CHECK_EQ(stored(laid).size(), stored(plain).size());
 }
 
+TEST_CASE("an output that rounds is read rounded when it is laid out otherwise") {
+    const Diagram diagram = load(R"(diagram rounded {
+  axis n = 5, d = 7
+  input X[n, d] : f32
+  output S[n, d] : bf16 = sqrt(1 + X[n, d] ^ 2)
+  output Y[n] : f32 = sum(d) S[n, d] * S[n, d]
+})");
+    const State after = derive(diagram, "layout S[d, n] as S_laid");
+    check_against_reference(after);
+    check_same_meaning(diagram, after);
+    const std::string said = refusal(diagram, "fuse all\nlayout S[d, n] as S_laid");
+    CHECK(said.find("data would leave a region and come back") != std::string::npos);
+}
+
 TEST_CASE("tiles that share nothing go as they lie in memory, outermost") {
     const Diagram diagram = load(R"(diagram batched {
   axis i = 64, j = 64, k = 32, c = 16

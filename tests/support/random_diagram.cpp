@@ -294,7 +294,10 @@ private:
         default: {  // entropy of the probabilities
             const std::string p = part(name + "_p", scores, "softmax[" + x + "](" + s + ")");
             const std::string l = part(name + "_l", row, "logsumexp[" + x + "](" + s + ")");
-            define(name, row, l + " - (" + sum(p + " * " + s) + ")");
+            const std::string each = p + " * " + s;
+            define(name, row,
+                   l + " - (" +
+                       sum(chance(50) ? each : "if " + p + " > 0 then " + each + " else 0") + ")");
         }
         }
     }

@@ -46,7 +46,13 @@ std::string RandomExpressions::call(const Names& target) {
 
 std::string RandomExpressions::masked(const Names& scope, const std::string& value) {
     if (!options_.masks || scope.empty() || !chance(40)) return value;
-    return "if " + condition(scope) + " then " + value + " else -inf";
+    const std::string hidden = "if " + condition(scope) + " then " + value + " else -inf";
+    if (!chance(30)) return hidden;
+    // Within another condition, beside what it leaves.
+    const std::string beside = expression(scope, 1);
+    return "if " + condition(scope) +
+           (chance(50) ? " then (" + hidden + ") else " + beside
+                       : " then " + beside + " else " + hidden);
 }
 
 std::string RandomExpressions::condition(const Names& scope) {

@@ -71,8 +71,13 @@ TermId Algebra::apply(Function function, std::vector<TermId> parts) {
     return make(Term{.kind = Kind::Apply, .function = function, .parts = std::move(parts)});
 }
 
-TermId Algebra::mask(TermId condition) {
-    return make(Term{.kind = Kind::Mask, .parts = {condition}});
+PolynomialId Algebra::masked(TermId condition) {
+    const Term term = (*this)[condition];
+    if (term.kind != Kind::Apply || term.function != Function::And)
+        return atom(make(Term{.kind = Kind::Mask, .parts = {condition}}));
+    PolynomialId all = kZero;
+    for (const TermId part : term.parts) all = add(all, masked(part));
+    return all;
 }
 
 TermId Algebra::reference(Kind kind, std::uint32_t ref, const std::vector<AxisId>& axes) {
@@ -101,7 +106,7 @@ bool Algebra::is_number(TermId id, double value) const {
 
 bool Algebra::is_mask(const Monomial& mono) const {
     return mono.exponent == kZero && mono.powers.size() == 1 && mono.guards.empty() &&
-           (*this)[mono.powers.front().first].kind == Kind::Mask;
+           mono.powers.front().second == 1 && (*this)[mono.powers.front().first].kind == Kind::Mask;
 }
 
 PolynomialId Algebra::make(Polynomial polynomial) {
@@ -237,7 +242,7 @@ Monomial Algebra::multiply(const Monomial& a, const Monomial& b) {
         if (class_of(guard).folded)
             kept.push_back(guard);
         else
-            result.exponent = add(result.exponent, atom(mask(guard)));
+            result.exponent = add(result.exponent, masked(guard));
     }
     result.guards = std::move(kept);
     return result;
@@ -389,9 +394,8 @@ Split split(Algebra& algebra, const Monomial& monomial, const std::vector<AxisId
 std::vector<TermId> conditions_of(const Algebra& algebra, const Monomial& monomial) {
     std::vector<TermId> conditions = monomial.guards;
     for (const auto& [mono, coefficient] : algebra[monomial.exponent].terms) {
-        if (coefficient <= 0 || mono.powers.size() != 1 || mono.exponent != kZero) continue;
-        const Term& mask = algebra[mono.powers.front().first];
-        if (mask.kind == Kind::Mask) conditions.push_back(mask.parts.front());
+        if (coefficient > 0 && algebra.is_mask(mono))
+            conditions.push_back(algebra[mono.powers.front().first].parts.front());
     }
     std::erase_if(conditions, [&](TermId each) { return algebra.class_of(each).folded; });
     return conditions;

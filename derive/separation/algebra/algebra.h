@@ -96,7 +96,6 @@ public:
     TermId number(double value, bool is_integer);
     TermId axis(AxisId axis);
     TermId apply(Function function, std::vector<TermId> parts);
-    TermId mask(TermId condition);
     /// A reference (Read, Fold, State, Late) at the given axes.
     TermId reference(Kind kind, std::uint32_t ref, const std::vector<AxisId>& axes);
     /// The polynomial as one term; a bare atom stays itself.
@@ -113,6 +112,8 @@ public:
     /// means that number.
     PolynomialId scaled(Monomial monomial, double coefficient, double base, double power = 1);
     PolynomialId add(PolynomialId a, PolynomialId b);
+    /// 0 where the condition holds and -inf elsewhere: a mask for each of what it is all of.
+    PolynomialId masked(TermId condition);
     PolynomialId scale(PolynomialId a, double factor);
     PolynomialId subtract(PolynomialId a, PolynomialId b) { return add(a, scale(b, -1)); }
     /// a + b as a value: where a mask makes one infinite, so it does the sum, whatever the other
@@ -126,6 +127,8 @@ public:
     }
     [[nodiscard]] const Class& class_of(PolynomialId id) const { return poly_classes_[id.index()]; }
     [[nodiscard]] Class class_of(const Monomial& monomial) const;
+    /// Whether it is 0 or -inf, as a mask says.
+    [[nodiscard]] bool is_mask(const Monomial& mono) const;
     /// Whether it counts only where a sum of exponentials is 0, that is, where nothing is visible.
     [[nodiscard]] bool is_hidden(const Monomial& product) const;
     /// The value of a polynomial without atoms.
@@ -156,8 +159,6 @@ private:
     std::map<Polynomial, PolynomialId> polynomial_ids_;
 
     [[nodiscard]] Class classify(const Term& term) const;
-    /// Whether it is 0 or -inf, as a mask says.
-    [[nodiscard]] bool is_mask(const Monomial& mono) const;
     void add(std::map<Monomial, double>& sum, const Monomial& mono, double coefficient);
     [[nodiscard]] std::optional<TermId> guard_beyond(const Monomial& product,
                                                      const Monomial& other) const;

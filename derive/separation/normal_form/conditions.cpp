@@ -18,9 +18,16 @@ PolynomialId NormalForm::guarded(PolynomialId polynomial, TermId condition) {
     const Polynomial source = algebra_[polynomial];
     PolynomialId result = kZero;
     const Monomial guard{.guards = {condition}};
-    for (const auto& [mono, coefficient] : source.terms)
-        result =
-            algebra_.add(result, algebra_.monomial(algebra_.multiply(mono, guard), coefficient));
+    for (const auto& [mono, coefficient] : source.terms) {
+        PolynomialId term = kZero;
+        if (coefficient > 0 && algebra_.is_mask(mono)) {
+            const TermId visible = algebra_[mono.powers.front().first].parts.front();
+            term = algebra_.masked(algebra_.apply(Function::Or, {negation(condition), visible}));
+        } else {
+            term = algebra_.monomial(algebra_.multiply(mono, guard), coefficient);
+        }
+        result = algebra_.add(result, term);
+    }
     return result;
 }
 
@@ -73,6 +80,15 @@ Form NormalForm::branch(TermId value, TermId guard) {
     return form;
 }
 
+/// Whether more than its masks can make an exponent -inf.
+bool NormalForm::infinite_beside_masks(PolynomialId exponent) {
+    Polynomial others = algebra_[exponent];
+    std::erase_if(others.terms, [&](const auto& term) {
+        return term.second > 0 && algebra_.is_mask(term.first);
+    });
+    return algebra_.class_of(algebra_.make(std::move(others))).infinite;
+}
+
 /// `P > 0` of an exponential over sums of them: where its masks let it be seen. An exponential that
 /// is too small for its type counts as positive.
 std::optional<std::vector<TermId>> NormalForm::where_positive(TermId condition) {
@@ -91,7 +107,7 @@ std::optional<std::vector<TermId>> NormalForm::where_positive(TermId condition) 
         std::all_of(mono.powers.begin(), mono.powers.end(), [&](const auto& factor) {
             return factor.second < 0 && facts_.nonnegative(factor.first);
         });
-    if (!positive) return std::nullopt;
+    if (!positive || infinite_beside_masks(mono.exponent)) return std::nullopt;
     return in_order_of_reads(algebra_, conditions_of(algebra_, mono));
 }
 
@@ -119,7 +135,7 @@ Form NormalForm::one_exponential(TermId condition, PolynomialId then, Polynomial
     const auto visible = [&](TermId all, PolynomialId& exponent) {
         for (const TermId each :
              in_order_of_reads(algebra_, conditions_of(algebra_, Monomial{.exponent = exponent}))) {
-            exponent = algebra_.subtract(exponent, algebra_.atom(algebra_.mask(each)));
+            exponent = algebra_.subtract(exponent, algebra_.masked(each));
             all = algebra_.apply(Function::And, {all, each});
         }
         return all;
@@ -134,8 +150,7 @@ Form NormalForm::one_exponential(TermId condition, PolynomialId then, Polynomial
     result.exponent = a == b ? shared : algebra_.add(shared, algebra_.atom(choice));
     if (a != first.exponent || b != second.exponent)
         result.exponent = algebra_.add(
-            result.exponent,
-            algebra_.atom(algebra_.mask(algebra_.apply(Function::Or, {in_one, in_other}))));
+            result.exponent, algebra_.masked(algebra_.apply(Function::Or, {in_one, in_other})));
     return algebra_.monomial(std::move(result), factor);
 }
 
@@ -162,7 +177,7 @@ Form NormalForm::select(TermId id, const Term& term) {
             of(assuming(term.parts[otherwise_masked ? 1 : 2], condition, otherwise_masked));
         if (!value) return std::nullopt;
         const TermId visible = otherwise_masked ? condition : negation(condition);
-        return algebra_.add(*value, algebra_.atom(algebra_.mask(visible)));
+        return algebra_.add(*value, algebra_.masked(visible));
     }
     const bool zero_branch =
         algebra_.is_number(term.parts[1], 0) || algebra_.is_number(term.parts[2], 0);

@@ -164,6 +164,7 @@ private:
     PolynomialId expandable(PolynomialId polynomial);
     PolynomialId relative_to_gauge(PolynomialId polynomial, bool multiplied = true);
     PolynomialId guarded(PolynomialId polynomial, TermId condition);
+    [[nodiscard]] bool infinite_beside_masks(PolynomialId exponent);
     PolynomialId gather_class(PolynomialId polynomial, bool folded);
     [[nodiscard]] bool pure(PolynomialId id) const { return !algebra_.class_of(id).mixed(); }
     [[nodiscard]] bool has_gauge(PolynomialId polynomial) const;

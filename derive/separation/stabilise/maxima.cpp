@@ -91,13 +91,11 @@ PolynomialId Plan::without_masks_of(PolynomialId bound, PolynomialId exponent) {
     Polynomial visible = algebra_[bound];
     std::erase_if(visible.terms, [&](const auto& term) {
         const auto& [mono, coefficient] = term;
-        const auto& powers = mono.powers;
-        const bool mask = powers.size() == 1 && mono.exponent == kZero && mono.guards.empty() &&
-                          algebra_[powers.front().first].kind == Kind::Mask;
         const auto& all = algebra_[exponent].terms;
-        return mask && coefficient > 0 &&
-               std::any_of(all.begin(), all.end(),
-                           [&](const auto& each) { return each.first == mono && each.second > 0; });
+        return coefficient > 0 && algebra_.is_mask(mono) &&
+               std::any_of(all.begin(), all.end(), [&mono = mono](const auto& each) {
+                   return each.first == mono && each.second > 0;
+               });
     });
     return algebra_.make(std::move(visible));
 }

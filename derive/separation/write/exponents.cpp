@@ -101,9 +101,7 @@ Expression Builder::relative(PolynomialId varying, PolynomialId gauge) {
     std::vector<TermId> visible;
     PolynomialId plain = kZero;
     for (const auto& [mono, coefficient] : Polynomial(algebra_[rest]).terms) {
-        const bool mask = mono.powers.size() == 1 && mono.exponent == kZero &&
-                          algebra_[mono.powers[0].first].kind == Kind::Mask && coefficient > 0;
-        if (mask)
+        if (coefficient > 0 && algebra_.is_mask(mono))
             visible.push_back(algebra_[mono.powers[0].first].parts[0]);
         else
             plain = algebra_.add(plain, algebra_.monomial(mono, coefficient));

@@ -14,11 +14,6 @@ namespace {
 
 constexpr int kLongSum = 40;  ///< nodes
 
-bool is_bare_mask(const Algebra& algebra, const Monomial& mono) {
-    return mono.exponent == kZero && mono.guards.empty() && mono.powers.size() == 1 &&
-           mono.powers[0].second == 1 && algebra[mono.powers[0].first].kind == Kind::Mask;
-}
-
 }  // namespace
 
 std::optional<Expression> Builder::named(TermId id, Where where) {
@@ -233,7 +228,7 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
     std::vector<TermId> visible;
     std::optional<Expression> result;
     for (const auto& [mono, coefficient] : sum.terms) {
-        if (coefficient > 0 && is_bare_mask(algebra_, mono)) {
+        if (coefficient > 0 && algebra_.is_mask(mono)) {
             visible.push_back(algebra_[mono.powers[0].first].parts[0]);
             continue;
         }
@@ -310,7 +305,7 @@ std::vector<TermId> Builder::guards_of(const Monomial& monomial) {
     std::vector<TermId> guards = monomial.guards;
     if (!reads_elsewhere(monomial) || monomial.exponent == kZero) return guards;
     for (const auto& [mono, coefficient] : algebra_[monomial.exponent].terms)
-        if (is_bare_mask(algebra_, mono))
+        if (algebra_.is_mask(mono))
             guards.push_back(algebra_[mono.powers.front().first].parts.front());
     return guards;
 }
