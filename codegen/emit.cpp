@@ -89,16 +89,21 @@ std::vector<std::string> schedule_lines(const schedule::Scheduled& scheduled,
     return lines;
 }
 
+/// Whether a refusal says what would help, which takes long to find.
+enum class Help { None, Moves };
+
 Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionProgram& region,
                                              const schedule::Request& request,
-                                             const EmitOptions& options) {
+                                             const EmitOptions& options, Help help) {
     const RegionProgram simpler = schedule::simplified(region);
     std::variant<schedule::Scheduled, schedule::Refusal> made =
         schedule::schedule(simpler, request.schedule, options.limits());
     if (const schedule::Refusal* why = std::get_if<schedule::Refusal>(&made))
         return why->setting ? messages::choice_refused(request, *why)
-                            : messages::unfit_region(region.name, options.target, *why,
-                                                     helpful_moves(state, region.name, options));
+                            : messages::unfit_region(
+                                  region.name, options.target, *why,
+                                  help == Help::Moves ? helpful_moves(state, region.name, options)
+                                                      : std::vector<Command>{});
     schedule::Scheduled scheduled = std::get<schedule::Scheduled>(std::move(made));
     const RegionProgram& tiled = scheduled.region;
     std::vector<std::string> summary = schedule_lines(scheduled, tiled);
@@ -130,12 +135,12 @@ Result<lowering::LoweredRegion> lower_simt(const State& state, const RegionProgr
 }
 
 Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& region,
-                                      const schedule::Request& request,
-                                      const EmitOptions& options) {
+                                      const schedule::Request& request, const EmitOptions& options,
+                                      Help help) {
     if (const auto unknown = schedule::unknown_to(request.schedule, options.target))
         return messages::choice_unknown(request, *unknown, options.target);
     if (options.target == "simt") return lower_simt(state, region, request, options);
-    return lower_tensor(state, region, request, options);
+    return lower_tensor(state, region, request, options, help);
 }
 
 /// What makes a region's tiles smaller.
@@ -170,10 +175,10 @@ struct Made {
 
 Result<Made> make_kernel(const State& state, const RegionProgram& region,
                          const schedule::Request& request, const EmitOptions& options,
-                         std::vector<std::string> not_newer) {
+                         std::vector<std::string> not_newer, Help help) {
     Result<lowering::LoweredRegion> lowered =
         runs_on_architecture(options)
-            ? lower(state, region, request, options)
+            ? lower(state, region, request, options, help)
             : messages::architecture_unfit(options.target, options.architecture);
     if (!lowered) return lowered.error();
     std::vector<std::string>& header = lowered->program.header;
@@ -221,7 +226,8 @@ Result<Made> choose_kernel(const State& state, const RegionProgram& region,
     std::vector<Diagnostic> refusals;
     for (const std::string& target : order.names) {
         options.target = target;
-        Result<Made> made = make_kernel(state, region, request, options, order.not_newer);
+        Result<Made> made =
+            make_kernel(state, region, request, options, order.not_newer, Help::None);
         if (made) return made;
         refusals.push_back(made.error().list.front());
         // What was asked for is not put aside by another target.
@@ -229,7 +235,8 @@ Result<Made> choose_kernel(const State& state, const RegionProgram& region,
         order.not_newer.push_back(refusals.back().message);
     }
     if (messages::is_unknown_choice(refusals.back())) return Diagnostics{refusals};
-    return targets.best ? refusals.back() : refusals.front();
+    options.target = targets.best ? order.names.back() : order.names.front();
+    return make_kernel(state, region, request, options, {}, Help::Moves);
 }
 
 /// What keeps every target from making a region's kernel.

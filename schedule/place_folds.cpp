@@ -198,14 +198,18 @@ void Planner::check_reads() {
             if (tile.home != Home::Row && tile.home != Home::Fragment) continue;
             const Array& array = array_of(variable);
             const ArrayId id = region_.variables[variable.index()].array;
+            std::optional<Read> first;
             const auto check = [&](const Expression& node) {
                 const Read* read = std::get_if<Read>(&node.node);
                 if (read == nullptr || read->array != id) return;
+                if (!first) first = *read;
                 for (std::size_t d = 0; d < array.axes.size(); ++d) {
                     const AxisId axis = array.axes[d];
-                    if (!wide(axis) || (axis != plan_.row && axis != tile.column)) continue;
+                    if (!wide(axis)) continue;
                     const AxisIndex* index = std::get_if<AxisIndex>(&read->index[d].node);
-                    if (index == nullptr || index->axis != axis)
+                    const bool is_held = axis == plan_.row || axis == tile.column;
+                    if (is_held ? index == nullptr || index->axis != axis
+                                : read->index[d] != first->index[d])
                         refuse(fmt::format("`{}` reads `{}` at an index of `{}` that another "
                                            "thread holds",
                                            array_of(compute->targets.front()).name, array.name,

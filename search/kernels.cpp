@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "derive/tile_program.h"
 #include "perfmodel/time.h"
@@ -22,7 +23,8 @@ constexpr std::array<std::int64_t, 21> kLadder = {
 /// A tiling with the kernel that it makes.
 struct Made {
     Tiling tiling;
-    bool tensor_core = false;
+    bool tensor_core = false;  ///< of those of a split region, the one that takes longest
+    Seconds longest = {};
     bool exact = true;  ///< its loops were rotated for its own sizes
 };
 
@@ -32,14 +34,6 @@ std::int64_t streamed(const Made& made) {
     for (const Command& command : made.tiling.commands)
         if (command.rule == "stream") all += command.size.value_or(0);
     return all;
-}
-
-/// Kernels for the tensor core first, then by their time; of equals those with fewer turns.
-bool is_better(const Made& a, const Made& b) {
-    if (a.tensor_core != b.tensor_core) return a.tensor_core;
-    if (a.tiling.time != b.tiling.time) return a.tiling.time < b.tiling.time;
-    if (streamed(a) != streamed(b)) return streamed(a) > streamed(b);
-    return a.tiling.allocated_bits < b.tiling.allocated_bits;
 }
 
 class KernelClimb {
@@ -55,6 +49,15 @@ public:
     std::vector<Tiling> run(const std::vector<Tiling>& rough) {
         for (const Tiling& tiling : rough)
             if (!is_over()) make(tiling.commands);
+        std::vector<Tiling> kept = best_served();
+        // None that the target makes is left: then plain ones.
+        if (kept.empty() && std::exchange(for_tensor_core_, false)) kept = best_served();
+        return kept;
+    }
+
+private:
+    /// The best that are found from those that are known.
+    std::vector<Tiling> best_served() {
         for (Made& start : starts()) climb(std::move(start));
         std::vector<Made> all = ranked();
         for (; !all.empty() && !all.front().exact && !is_over(); all = ranked())
@@ -70,7 +73,14 @@ public:
         return kept;
     }
 
-private:
+    /// Kernels of the wanted kind first, then by their time; of equals those with fewer turns.
+    [[nodiscard]] bool is_better(const Made& a, const Made& b) const {
+        if (a.tensor_core != b.tensor_core) return a.tensor_core == for_tensor_core_;
+        if (a.tiling.time != b.tiling.time) return a.tiling.time < b.tiling.time;
+        if (streamed(a) != streamed(b)) return streamed(a) > streamed(b);
+        return a.tiling.allocated_bits < b.tiling.allocated_bits;
+    }
+
     /// Whether what was made has to do.
     [[nodiscard]] bool is_over() const {
         return is_any_made_ && search_.request.limits.deadline.is_past();
@@ -183,7 +193,7 @@ private:
         }
         if (least > slowest_kept()) return std::nullopt;
         if (!structure.empty()) ++counts_.evaluated;
-        Made total{{commands, {}, 0, 0}, false, true};
+        Made total{{commands, {}, 0, 0}};
         for (std::size_t i = 0; i < costs.size(); ++i)
             if (!add_kernel(made->regions[i], structure, costs[i], total)) return std::nullopt;
         if (total.tensor_core) times_.insert(total.tiling.time.value);
@@ -209,11 +219,14 @@ private:
                 cost.work = std::move(chosen->work);
             }
         const LevelCost& block = cost.levels.at(Level::Block);
-        total.tiling.time += time_of(cost, search_.machine).middle();
+        const Seconds time = time_of(cost, search_.machine).middle();
+        total.tiling.time += time;
         total.tiling.transferred_bits += block.transferred.bits;
         total.tiling.allocated_bits = std::max(total.tiling.allocated_bits, block.allocated.bits);
-        total.tensor_core =
-            total.tensor_core || search_.request.target == "simt" || cost.work->tensor_core;
+        if (time > total.longest) {
+            total.longest = time;
+            total.tensor_core = search_.request.target == "simt" || cost.work->tensor_core;
+        }
         total.exact = total.exact && exact;
         return true;
     }
@@ -299,10 +312,12 @@ private:
         std::vector<Made> all;
         for (const auto& [key, made] : known_)
             if (made) all.push_back(*made);
-        const bool some =
-            std::any_of(all.begin(), all.end(), [](const Made& made) { return made.tensor_core; });
-        if (some) std::erase_if(all, [](const Made& made) { return !made.tensor_core; });
-        std::stable_sort(all.begin(), all.end(), is_better);
+        const auto is_other = [&](const Made& made) {
+            return made.tensor_core != for_tensor_core_;
+        };
+        if (!std::all_of(all.begin(), all.end(), is_other)) std::erase_if(all, is_other);
+        std::stable_sort(all.begin(), all.end(),
+                         [&](const Made& a, const Made& b) { return is_better(a, b); });
         return all;
     }
 
@@ -313,6 +328,7 @@ private:
     KernelCounts& counts_;
     std::multiset<double> times_;  ///< of kernels that are wanted, seconds
     std::map<std::string, std::optional<Made>> known_;
+    bool for_tensor_core_ = true;  ///< which kernels are wanted where there are some
     bool is_any_made_ = false;
     /// What schedules chose for the loops of warp groups, which takes most of their time, by the
     /// commands without their sizes.

@@ -48,14 +48,20 @@ TracedValue ProvenanceDomain::apply(Function function, std::span<const TracedVal
                (function == Function::Min && arguments[i].real == kInfinity);
     };
     for (std::size_t i = 0; i < arguments.size() && arguments.size() == 2; ++i)
-        if ((absorbs(i) && !absorbs(1 - i)) || identity(1 - i)) result.inputs = arguments[i].inputs;
+        if ((absorbs(i) && !absorbs(1 - i)) || (identity(1 - i) && !identity(i)))
+            result.inputs = arguments[i].inputs;
     const bool multiplies = function == Function::Multiply;
     const bool adds = function == Function::Add || function == Function::Subtract;
     if (multiplies || adds || function == Function::Divide) {
         const bool left = masks(arguments[0]);
         const bool right = masks(arguments[1]);
-        result.computed =
-            std::isfinite(result.real) && !(adds ? left && right : left || (multiplies && right));
+        // Infinite by a maximum of what is visible, and by no mask.
+        const auto by_maximum = [&](std::size_t i) {
+            return std::isfinite(arguments[i].real) || arguments[i].computed;
+        };
+        result.computed = std::isfinite(result.real)
+                              ? !(adds ? left && right : left || (multiplies && right))
+                              : adds && by_maximum(0) && by_maximum(1);
     }
     return result;
 }
@@ -64,7 +70,7 @@ void ProvenanceDomain::absorb_extreme(MonoidId monoid, TracedValue& state,
                                       const TracedValue& element) {
     const std::array<TracedValue, 2> both{state, element};
     state = apply(monoid == kMax ? Function::Max : Function::Min, both);
-    if (gauges_) state.inputs = {};
+    if (gauges_) state = {state.real, {}, true};
 }
 
 std::vector<std::pair<TracedValue, TracedValue>> ProvenanceDomain::select(

@@ -25,8 +25,8 @@ namespace napkin::proof {
 struct TracedValue {
     double real = 0;
     InputSet inputs;
-    /// From an index, a whole input, or sums and products of literals: where it is zero, by chance
-    /// of the numbers, it masks nothing.
+    /// From an index, a whole input, sums and products of literals, or a maximum that is no input:
+    /// where it is zero, by chance of the numbers, it masks nothing.
     bool computed = false;
 };
 

@@ -5,7 +5,7 @@
 //
 // Side condition: none for an array that one region saves for another, which is saved in the other
 // order. How the caller's arrays lie is the caller's: regions read a copy of an input, and an
-// output is a copy of what its region saves, which others read too unless the output rounds; the
+// output is a copy of what its region saves, which others read too unless it rounds; the
 // copy is a region of its own, whose cost is counted as any. Citation: a copy is an identity; arXiv
 // 2412.03317, 2.2 (save ; load).
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "derive/rewriting/statements.h"
 #include "derive/rules/draft.h"
 #include "diagrams/contains.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::rules {
 
@@ -116,6 +117,16 @@ Outcome of_input(const State& state, const Command& command, const Reordering& a
 Outcome of_output(const State& state, const Command& command, const Reordering& asked) {
     Draft draft(state);
     const StatementId source = producer(state.diagram, asked.array).value();
+    const Array& array = state.diagram[asked.array];
+    const std::vector<ArrayId>& targets = state.diagram[source].targets;
+    const auto component = std::find(targets.begin(), targets.end(), asked.array) - targets.begin();
+    if (is_floating(array.type) &&
+        kind_of(state.diagram, state.diagram[source], static_cast<std::size_t>(component)) ==
+            ValueKind::Integer)
+        return NotApplicable{
+            "`" + array.name + "` rounds integers to " + std::string(name_of(array.type)) +
+                ", which a copy would take for real numbers",
+            "give it in the other order in the diagram: `layout " + array.name + "[...]`"};
     const std::vector<StatementId> readers = draft.readers(asked.array);
     const ArrayId saved = add_reordered(draft, state, command, asked);
     if (const auto type = state.relabelling.wire_types.find(asked.array);
@@ -124,13 +135,12 @@ Outcome of_output(const State& state, const Command& command, const Reordering& 
     Statement& made = draft.diagram.statements[source.index()];
     std::replace(made.targets.begin(), made.targets.end(), asked.array, saved);
     // What rounds is read as it is rounded, which the copy does.
-    if (!state.diagram[asked.array].rounds)
+    if (!array.rounds)
         for (StatementId id : readers)
             draft.diagram.statements[id.index()] =
                 with_arrays(draft.diagram[id], {{asked.array, saved}});
     add_copy(draft, asked.array, saved, source);
-    const std::string& name = state.diagram[asked.array].name;
-    return draft.finish(command, {"`" + name + "` is a copy of " + command.as.front()});
+    return draft.finish(command, {"`" + array.name + "` is a copy of " + command.as.front()});
 }
 
 /// What is saved for other regions, in the other order.

@@ -119,6 +119,9 @@ Outcome split_stream(const State& state, const Command& command) {
     const Site site = std::get<Site>(found);
     if (!command.size) return out_of_place("it needs a size", "write `split-stream AXIS by SIZE`");
     const Region region = state.relabelling.regions[site.region];
+    if (saves_of(state.diagram, region).empty())
+        return NotApplicable{"nothing uses what it computes, so that no part would save anything",
+                             "declare it an `output`, or leave it out of the diagram"};
     if (std::optional<NotApplicable> refusal =
             why_not_split(state, region, site.axis, *command.size))
         return *refusal;

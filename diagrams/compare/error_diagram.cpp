@@ -131,6 +131,7 @@ private:
         const auto stored = precision_.stored.find(target);
         const bool narrower = stored != precision_.stored.end() && is_floating(array.type) &&
                               is_floating(stored->second) &&
+                              stored->second != precision_.arithmetic &&
                               !(array.rounds && array.type == stored->second);
         if (narrower)
             set_bound(target, plus(plus(bound_of(target), rounding(unit_roundoff(stored->second),

@@ -39,6 +39,14 @@ std::vector<test::TensorWorkload> workloads() {
                         " (sum(d) X[i, d] * X[j, d]) * s[i] * s[j] }",
                         {},
                         derivation});
+    for (const char* pair : {"max(B[s] - B[t], 0)", "B[s] * B[t]", "exp(-(B[s] + B[t]))"})
+        for (const char* derivation : {"", "group t by 4", "stream s by 4"})
+            list.push_back({"a vector beside itself",
+                            fmt::format("diagram pairs {{ axis t = 21, s = t\n input B[t] : f32\n"
+                                        " output X[t] : f32 = sum(s) {} }}",
+                                        pair),
+                            {},
+                            derivation});
     return list;
 }
 

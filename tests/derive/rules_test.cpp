@@ -234,6 +234,27 @@ TEST_CASE("an output that rounds is read rounded when it is laid out otherwise")
     CHECK(said.find("data would leave a region and come back") != std::string::npos);
 }
 
+TEST_CASE("what nothing uses is not split into parts") {
+    const Diagram diagram = load(R"(diagram idle {
+  axis n = 5, d = 8
+  input X[n, d] : f32
+  S[n] = sum(d) X[n, d]
+  output Y[n] : f32 = X[n, 0]
+})");
+    CHECK(refusal(diagram, "split-stream d by 4 in S").find("nothing uses what it computes") !=
+          std::string::npos);
+}
+
+TEST_CASE("integers that an output rounds are no copy of real numbers") {
+    const Diagram diagram = load(R"(diagram picked {
+  axis n = 5, m = 3, d = 7
+  input X[n, m, d] : f32
+  output I[n, m] : bf16 = argmax(d) X[n, m, d]
+})");
+    CHECK(refusal(diagram, "layout I[m, n] as J").find("rounds integers to bf16") !=
+          std::string::npos);
+}
+
 TEST_CASE("tiles that share nothing go as they lie in memory, outermost") {
     const Diagram diagram = load(R"(diagram batched {
   axis i = 64, j = 64, k = 32, c = 16

@@ -3,6 +3,7 @@
 
 #include "derive/proof/certificate.h"
 #include "derive/proof/field_trial.h"
+#include "derive/proof/provenance.h"
 #include "tests/golden.h"
 #include "tests/proof/subjects.h"
 
@@ -215,6 +216,23 @@ TEST_CASE(
                                                "fuse all\nstream d by 6");
     INFO(describe(proof));
     CHECK(proof.ok());
+}
+
+TEST_CASE("provenance: a part of which nothing is visible has the inputs that hide it") {
+    const Diagram plain = load(R"(diagram hidden {
+  axis s = 13
+  input A[s], V[s] : f32
+  Z[s] = if A[s] > 0 then 1 else -inf
+  output Y : f32 = (sum(s) exp(Z[s] - max(s) Z[s]) * V[s]) / (1 + sum(s) exp(Z[s] - max(s) Z[s]))
+})");
+    const State state = derive(plain, "fuse all\nsplit-stream s by 4");
+    for (std::uint64_t seed = 1; seed <= 8; ++seed)
+        for (const bool gauges : {true, false}) {
+            INFO(seed, gauges);
+            const proof::Provenance found = proof::compare_provenance(
+                plain, state.diagram, program_of(state), seed, {"Y"}, gauges);
+            CHECK_MESSAGE(found.same(), found.first);
+        }
 }
 
 TEST_CASE("roots: congruence with a bound, products of roots without") {

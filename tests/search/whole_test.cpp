@@ -394,6 +394,19 @@ TEST_CASE("a block of a transformer keeps no scores in memory") {
         }
 }
 
+TEST_CASE(
+    "a plain kernel of all is found where a tensor core's target takes what combines its parts") {
+    const SearchResult result = found(test::derived(R"(diagram small {
+  axis b = 4096, i = 4, j = 4, k = 4
+  input A[b, i, k], B[b, k, j], C[b, j] : f32
+  P[b, i, j] = sum(k) A[b, i, k] * B[b, k, j]
+  output Y[b, i] : f32 = sum(j) P[b, i, j] * C[b, j]
+  output D[j, i, b] : f32 = P[b, i, j] - P[b, j, i]
+})"),
+                                      machine("H200"));
+    CHECK_EQ(result.ranked.front().state.relabelling.regions.size(), 1);
+}
+
 TEST_CASE("a wide diagram says what was not looked at") {
     std::string text =
         "diagram wide {\n axis a = 256, b = 256\n input X[a, b] : f32\n"
