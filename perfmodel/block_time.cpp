@@ -210,7 +210,7 @@ double BlockClock::ramp(const KernelWork& work) const {
     if (work.loops.empty() && work.loaded + work.saved > 0)
         byte = std::max(byte, from_device(work) * slowed(work) /
                                   (work.loaded + work.saved + work.sectors) * device_ *
-                                  static_cast<double>(processors_));
+                                  static_cast<double>(std::min(work.blocks, processors_)));
     double all = computed(work.edges, work) + (work.edges.loaded + work.edges.saved) * byte;
     if (work.groups > 0) all += copied(work.edges);
     if (work.groups > 0 && !work.loops.empty()) {
@@ -368,16 +368,18 @@ double BlockClock::last_end(const KernelWork& work, const Tiles& tiles) const {
 }
 
 BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
-    const double memory =
-        std::max(fill_ + from_device(work) * slowed(work) * device_,
-                 cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0);
+    const double memory = fill_ + from_device(work) * slowed(work) * device_;
+    const double cache = cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0;
     Tiles tiles = tiles_of(work);
+    const auto time = [&] {
+        return start_ + std::max(cache, together({memory, last_end(work, tiles)}, copied_));
+    };
     Times times;
-    times.high = start_ + together({memory, last_end(work, tiles)}, copied_);
+    times.high = time();
     times.low = times.high;
     if (!work.data_decides) return times;
     tiles.chunks = std::min(tiles.chunks, 1.0);
-    times.low = start_ + together({memory, last_end(work, tiles)}, copied_);
+    times.low = time();
     return times;
 }
 

@@ -11,6 +11,7 @@ namespace napkin {
 namespace {
 
 constexpr double kReadAlone = 3;       ///< to read one alone: its place, a load, to 32 bits
+constexpr double kHalf = 1;            ///< to take one out of a word of two
 constexpr double kWiden = 3;           ///< from a type of 8 bits or 4
 constexpr double kRowsOfFragment = 8;  ///< turns of such a read where rows are far apart
 
@@ -109,6 +110,10 @@ UnitWork ElementWork::reading(const Compute& compute, ArrayId array, const Expre
     UnitWork work;
     for (const VariableId variable : compute.reads) {
         if (region_.variables[variable.index()].array != array) continue;
+        if (in_pairs_.contains(variable)) {
+            work.instructions = kHalf;
+            return work;
+        }
         const auto tile = plan_.tiles.find(variable);
         if (tile == plan_.tiles.end()) return work;
         const double widen = bits_of(region_.arrays[array.index()].type) <= 8 ? kWiden : 0;
@@ -120,7 +125,9 @@ UnitWork ElementWork::reading(const Compute& compute, ArrayId array, const Expre
             tile->second.home != schedule::Home::Shared)
             return work;
         work.instructions = (in_vectors ? 1 : kReadAlone) + widen;
-        if (!in_vectors)
+        if (in_vectors)
+            work.shared = static_cast<double>(bits_of(tile->second.type)) / 8;
+        else
             work.turns = (is_far && varies_down(read) ? kRowsOfFragment : 1.0) / kLanes;
         return work;
     }

@@ -2,6 +2,7 @@
 // of each.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "perfmodel/work.h"
@@ -18,6 +19,8 @@ public:
     ElementWork(const RegionProgram& region, const schedule::Plan& plan)
         : region_(region), plan_(plan) {}
 
+    /// Elements of a variable that are read in pairs for a product stand in registers for others.
+    void read_in_pairs(VariableId variable) { in_pairs_.insert(variable); }
     /// Forgets what was read: of an operation, every element is read once. Operands of products are
     /// read in vectors.
     void start(bool is_product);
@@ -43,6 +46,7 @@ private:
 
     const RegionProgram& region_;
     const schedule::Plan& plan_;
+    std::set<VariableId> in_pairs_;
     bool is_product_ = false;
     std::vector<Read> read_;
 };

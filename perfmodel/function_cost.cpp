@@ -1,5 +1,7 @@
 #include "perfmodel/function_cost.h"
 
+#include <algorithm>
+
 #include "derive/operations.h"
 
 namespace napkin {
@@ -24,7 +26,24 @@ FunctionCost cost_of_function(Function function) {
     }
 }
 
+namespace {
+
+bool multiplies(const Expression& value) {
+    const Apply* call = std::get_if<Apply>(&value.node);
+    return call != nullptr && call->function == Function::Multiply;
+}
+
+}  // namespace
+
 FunctionCost cost_of_call(const Apply& call) {
+    constexpr double kReciprocal = 5;  // nothing to test of what is divided
+    const bool adds = call.function == Function::Add || call.function == Function::Subtract;
+    // It is added as it is multiplied.
+    if (adds && std::any_of(call.arguments.begin(), call.arguments.end(), multiplies))
+        return {0, 0};
+    if (call.function == Function::Divide &&
+        std::holds_alternative<Number>(call.arguments.front().node))
+        return {kReciprocal, 1};
     if (call.function != Function::Power) return cost_of_function(call.function);
     const PowerSteps steps = steps_of_power(std::get<Number>(call.arguments.back().node).value);
     if (steps.by == PowerSteps::By::Root) return cost_of_function(Function::Sqrt);

@@ -45,7 +45,12 @@ public:
           elements_(region, plan),
           scattered_(region, plan, elements_),
           moves_(region, plan, program, elements_, scattered_),
-          products_(region, plan, program, elements_, scattered_) {}
+          products_(region, plan, program, elements_, scattered_) {
+        for (const schedule::Op& op : program.ops)
+            if (const auto product = schedule::paired_product(region, plan, program, op))
+                for (const VariableId variable : products_.read_in_pairs(*product))
+                    elements_.read_in_pairs(variable);
+    }
 
     void read(KernelWork& work) {
         work.tensor_core = true;
@@ -332,17 +337,16 @@ private:
             static_cast<double>(schedule::columns_of(plan_, *tile.column).of_thread);
         UnitWork work;
         work.barriers = kShuffled * values + (plan_.across_warps ? kAcrossWarps : 0);
-        work.instructions = values * put_together();
-        return work;
-    }
-
-    /// Instructions of all threads to put together a column that threads share: to exchange it with
-    /// other lanes, and to read what every warp has of it.
-    [[nodiscard]] double put_together() const {
+        // What a warp exchanges with its lanes, and what it leaves for other warps and reads of
+        // every one; all but the first are added.
         const auto lanes = static_cast<double>(plan_.lanes_per_row);
-        const double exchanged = 2 * std::max(0.0, std::log2(kLanes / lanes));
+        const double exchanged = std::max(0.0, std::log2(kLanes / lanes));
         const double warps = static_cast<double>(plan_.sharers()) / std::max(1.0, kLanes / lanes);
-        return static_cast<double>(plan_.threads()) * (exchanged + (warps > 1 ? 1 + 2 * warps : 0));
+        const double passed = warps > 1 ? 1 + warps : 0;
+        work.instructions = values * static_cast<double>(plan_.threads()) *
+                            (2 * exchanged + passed + (warps > 1 ? warps : 0));
+        work.turns = values * static_cast<double>(plan_.threads()) / kLanes * (exchanged + passed);
+        return work;
     }
 
     [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }

@@ -119,6 +119,16 @@ UnitWork ProductWork::paired_left_of(schedule::LeafId leaf) const {
     return elements_of_left(plan_.products.at(leaf)) / 2 * std::move(pair);
 }
 
+std::vector<VariableId> ProductWork::read_in_pairs(schedule::LeafId leaf) const {
+    const Compute& maker = *schedule::maker_of(region_, plan_, leaf);
+    std::vector<VariableId> variables;
+    for (const Expression& read :
+         schedule::elements_read(*schedule::paired_value(region_, plan_, program_, leaf)))
+        variables.push_back(
+            *schedule::variable_read(region_, maker, std::get<Read>(read.node).array));
+    return variables;
+}
+
 double ProductWork::elements_of_left(const schedule::Product& product) const {
     return static_cast<double>(plan_.rows_of_warp) *
            static_cast<double>(plan_.extents.at(product.depth)) * static_cast<double>(warps());

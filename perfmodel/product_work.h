@@ -32,6 +32,8 @@ public:
     /// memory comes a word at a time, with nothing to convert, integers of 4 bits four words at a
     /// time, of each of which a lane takes a byte; of device memory each is loaded alone.
     [[nodiscard]] UnitWork paired_left_of(schedule::LeafId leaf) const;
+    /// What it is made of.
+    [[nodiscard]] std::vector<VariableId> read_in_pairs(schedule::LeafId leaf) const;
     /// An operand that the block computes and publishes in shared memory.
     [[nodiscard]] UnitWork panel_of(const Compute& compute, const schedule::Operand& side);
 

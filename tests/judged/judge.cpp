@@ -268,6 +268,40 @@ std::string row_list(const std::vector<Recorded>& rows, const Machine& machine) 
     return text;
 }
 
+std::string pipeline_list(const std::vector<Recorded>& rows, const Machine& machine) {
+    const BlockClock clock(machine);
+    std::string text;
+    for (const Recorded& row : rows) {
+        text += fmt::format("{} {} {}: measured {:.1f}, predicted {:.1f}\n", row.group, row.text(),
+                            row.made, row.microseconds, predicted(row, machine).middle());
+        for (const KernelWork& kernel : row.kernels) {
+            // Of each processor, in microseconds.
+            const double each = 1e6 * static_cast<double>(kernel.blocks) /
+                                static_cast<double>(machine.processors());
+            text += fmt::format("  {}: {} blocks of {} warps, {} resident, {:.1f} alone\n",
+                                kernel.name, kernel.blocks, kernel.warps,
+                                clock.resident_blocks(kernel), 1e6 * clock.middle_of(kernel).value);
+            const auto list = [&](const char* what, const UnitWork& work, double chunks) {
+                const Busy busy = clock.busy(work, kernel);
+                const double times = each * chunks;
+                text += fmt::format(
+                    "    {} x {:.0f}: tensor {:.1f}, operands {:.1f}, elements {:.1f}, "
+                    "exponentials {:.1f}, arithmetic {:.1f}; {:.0f} B loaded, {:.0f} B saved, "
+                    "{:.1f} steps, {:.1f} barriers, {:.0f} own instructions, {:.1f} trips\n",
+                    what, chunks, times * busy.tensor, times * busy.operands, times * busy.elements,
+                    times * busy.exponentials, times * busy.arithmetic, work.loaded, work.saved,
+                    work.steps, work.barriers, work.own_instructions, work.own_trips);
+            };
+            list("edges", kernel.edges, 1);
+            for (const LoopWork& loop : kernel.loops) {
+                list(loop.late ? "late" : loop.waits ? "waits" : "loop", loop.chunk, loop.chunks);
+                text += fmt::format("      {} stages, {} alone\n", loop.stages, loop.alone.size());
+            }
+        }
+    }
+    return text;
+}
+
 Machine fitted(const std::vector<Recorded>& rows, Machine machine) {
     constexpr double kWorthwhile = 0.998;
     constexpr int kBeginnings = 12;

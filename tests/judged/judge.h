@@ -29,6 +29,9 @@ struct Errors {
 /// error, what was measured, and blocks of each kernel that a processor holds.
 [[nodiscard]] std::string row_list(const std::vector<Recorded>& rows, const Machine& machine);
 
+/// Of every row's kernels and loops, what their pipelines take of each processor, in microseconds.
+[[nodiscard]] std::string pipeline_list(const std::vector<Recorded>& rows, const Machine& machine);
+
 /// A machine with figures that fit what is not held out: each goes up or down by a step that grows
 /// while that helps, until all steps are small.
 [[nodiscard]] Machine fitted(const std::vector<Recorded>& rows, Machine machine);

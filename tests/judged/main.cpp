@@ -1,6 +1,6 @@
-// napkin_judge [--on h100] [--rows | --plot | --fit]: the model's times beside those recorded on a
-// machine, an H200 unless said; every one with --rows, drawn with --plot; with --fit also figures
-// that fit the half that is not held out.
+// napkin_judge [--on h100] [--rows | --pipelines | --plot | --fit]: the model's times beside those
+// recorded on a machine, an H200 unless said; every one with --rows, what they are made of with
+// --pipelines, drawn with --plot; with --fit also figures that fit the half that is not held out.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -25,6 +25,10 @@ int main(int count, char** arguments) {
     }
     if (option == "--rows") {
         std::cout << test::row_list(records.rows, *machine);
+        return 0;
+    }
+    if (option == "--pipelines") {
+        std::cout << test::pipeline_list(records.rows, *machine);
         return 0;
     }
     if (option == "--plot") {

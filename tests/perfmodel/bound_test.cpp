@@ -182,7 +182,7 @@ TEST_CASE("no derivation of a random diagram transfers less than the bound") {
             Outcome next = apply(state, test::random_command(state, random));
             if (State* found = std::get_if<State>(&next)) state = std::move(*found);
             INFO(text, test::steps_text(state));
-            if (step % 3 == 0) check_bounds(plain, state, known);
+            check_bounds(plain, state, known);
         }
     }
     CHECK_GT(20 * static_cast<std::uint32_t>(known), trials);
