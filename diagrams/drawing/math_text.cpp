@@ -66,7 +66,6 @@ void append_script(MathText& label, std::string_view text, Script script) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
         const bool alone = i == 0 || !is_letter(text[i - 1]);
-        if (c == '_') continue;
         if (c == 'l' && alone && i + 1 < text.size() && is_digit(text[i + 1]))
             append(label, "ℓ", Face::Italic, script, false);
         else if (c == '-')

@@ -12,6 +12,7 @@ TEST_CASE("labels: what is read, in a terminal and in TeX") {
     };
     for (const Case& c : {
              Case{"g_q", "g_q", "\\textit{g}_{\\textit{q}}"},
+             Case{"a_b_c", "a_b_c", "\\textit{a}_{\\textit{b}\\text{\\_}\\textit{c}}"},
              Case{"s_x^(32)", "s_x^(32)", "\\textit{s}_{\\textit{x}}^{\\text{(32)}}"},
              Case{"H_l1", "H_ℓ1", "\\textit{H}_{{\\ell}\\text{1}}"},
              Case{"2qd/g_q", "2qd/g_q", "\\text{2}\\textit{qd}\\text{/}\\textit{g}_{\\textit{q}}"},
