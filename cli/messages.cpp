@@ -205,7 +205,7 @@ Diagnostic diagram_for_derivation(const std::string& path) {
 }
 
 Diagnostic derivation_for_diagram(const std::string& path) {
-    return plain_error("E9084", "`" + path + "` is a derivation, where a diagram is wanted",
+    return plain_error("E9091", "`" + path + "` is a derivation, where a diagram is wanted",
                        "the diagram is an `.ncd` file, and the first argument; `--drv` names the "
                        "derivation");
 }

@@ -27,6 +27,7 @@ constexpr std::array kOptions = {
     Option{"--against", [](const Arguments& a) { return !a.against.empty(); }},
     Option{"--steps", [](const Arguments& a) { return a.steps; }},
     Option{"--per-group", [](const Arguments& a) { return a.per_group; }},
+    Option{"--region", [](const Arguments& a) { return !a.region.empty(); }},
 };
 // clang-format on
 
@@ -61,7 +62,8 @@ constexpr std::array kPlaces = {
           "--machine --sweep --against --target --threads --schedule ",
           "is about times, and whether a command applies depends on none",
           "leave it out; without a command, `explain` says why a derivation takes its time"},
-    Place{"draw", [](const Arguments& a) { return a.tile; }, "--steps --per-group ",
+    Place{"draw", [](const Arguments& a) { return a.tile; },
+          "--steps --per-group --region --machine ",
           "is about pictures of diagrams, and `--tile` draws a program", "leave one of them out"},
     Place{"mask", [](const Arguments& a) { return !a.as.empty() || !a.output.empty(); }, "--json ",
           "gives the counts, and another form is asked for",
