@@ -57,7 +57,7 @@ void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.several)
         app.add_option("MACHINES", out.several, "names or files, each with figures overridden")
             ->required();
-    if (takes.topic != nullptr) app.add_option(takes.topic, out.topic, "what to tell about");
+    if (takes.topic != nullptr) app.add_option(takes.topic, out.topic, takes.about);
 }
 
 void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
@@ -128,7 +128,8 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->check(CLI::IsMember({"acsr", "flex", "blocks", "ncd"}));
     if (takes.only_target) {
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
-        app.add_option("--seconds", out.seconds, "stop after so many, with what was found")
+        app.add_option("--seconds", out.seconds,
+                       "stop after so many, with what was found, as Ctrl-C does")
             ->check(positive());
         CLI::Option* measure =
             app.add_option("--measure", out.measure,
@@ -199,7 +200,10 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->delimiter(',')
             ->type_name("AXIS");
         app.add_option("--name", out.name,
-                       "of the files, functions and the operator, instead of the diagram's");
+                       "of the files, functions and the operator, instead of the diagram's")
+            ->check(CLI::Validator(
+                [](const std::string& text) { return text.empty() ? "a name is a word" : ""; },
+                "WORD"));
         CLI::Option* gradient = app.add_option(
             "--gradient", out.gradient,
             "the diagram of its gradient, exported with it: the operator has a backward then");

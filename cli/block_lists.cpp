@@ -123,21 +123,15 @@ std::optional<Diagnostics> write_block_lists(const State& state, const MaskRepor
             add_row(grid, row, place, TileState::Partial, partial);
             add_row(grid, row, place, TileState::Full, full);
         }
-    std::vector<std::pair<std::string, Tensor>> files = {{"mask_block_cnt", partial.count},
-                                                         {"mask_block_idx", partial.index},
-                                                         {"full_block_cnt", full.count},
-                                                         {"full_block_idx", full.index}};
+    NamedTensors files = {{"mask_block_cnt", partial.count},
+                          {"mask_block_idx", partial.index},
+                          {"full_block_cnt", full.count},
+                          {"full_block_idx", full.index}};
     for (const Side& side : sides)
         if (!are_consecutive(state.diagram, side.tilings))
             files.emplace_back(side.file, order_of(state.diagram, side.tilings));
-    if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};
-    for (const auto& [name, tensor] : files)
-        if (const auto failure =
-                write_file(folder + "/" + name + ".npy", npy_bytes(tensor, NpyType::I4)))
-            return Diagnostics{{*failure}};
-    if (const auto failure =
-            write_file(folder + "/mask_mod.py", mask_mod_text(state, report, TokenOrder::Tiles)))
-        return Diagnostics{{*failure}};
+    const ExportedFile mask{"mask_mod.py", mask_mod_text(state, report, TokenOrder::Tiles)};
+    if (const auto failure = write_mask_folder(folder, mask, files)) return Diagnostics{{*failure}};
     return std::nullopt;
 }
 

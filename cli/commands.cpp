@@ -91,7 +91,7 @@ std::span<const Subcommand> all_subcommands() {
                    Takes{.file = false, .sets = false, .json = true, .several = true}, run_compare},
         Subcommand{"calibrate", "measure a machine's figures on the GPU that is here, and write its file",
                    "calibrate mine -o mine.toml",
-                   Takes{.file = false, .sets = false, .output = true, .json = true, .arch = true, .calibration = true, .topic = "MACHINE"}, run_calibrate},
+                   Takes{.file = false, .sets = false, .output = true, .json = true, .arch = true, .calibration = true, .topic = "MACHINE", .about = "the machine to measure, by name or file; the one that is here when not given"}, run_calibrate},
         Subcommand{"lsp", "serve editors: what is wrong, what a name is and costs, completion, renaming, on standard input and output",
                    "lsp",
                    Takes{.file = false, .sets = false}, run_lsp},

@@ -58,6 +58,7 @@ struct Takes {
     bool several = false;         ///< machines, as many as are named
     bool two = false;             ///< derivations, two of them
     const char* topic = nullptr;  ///< what the free word is, where there is one
+    const char* about = "what to tell about";  ///< the free word says
 };
 
 struct Subcommand {

@@ -6,6 +6,19 @@
 
 namespace napkin::cli {
 
+namespace {
+
+/// A size enters the checker: it is the plain diagram's, wherever the derivation sets it.
+std::string reason_of_set(const Diagram& plain, const Command& command) {
+    const auto& [name, size] = *sizes_in({&command, 1}).begin();
+    const std::int64_t extent = plain[*find_axis(plain, name)].extent;
+    return extent == size ? "a size holds from the plain diagram on, before this step too"
+                          : "`--set " + name + "=" + std::to_string(extent) +
+                                "` replaces it, from the plain diagram on";
+}
+
+}  // namespace
+
 std::string DerivedStep::typed() const {
     return step() == nullptr ? "" : typed_text(step()->command);
 }
@@ -23,7 +36,10 @@ Result<std::vector<DerivedStep>> steps_of(const Loaded& loaded, const Machine& m
         step.cost = std::move(*cost);
         step.figures = figures_of(step.cost, machine);
         if (i > 0)
-            step.reasons = reasons_of(steps.back().state, step.state, steps.back().cost, step.cost);
+            step.reasons =
+                step.step()->command.rule == "set"
+                    ? std::vector{reason_of_set(loaded.plain, step.step()->command)}
+                    : reasons_of(steps.back().state, step.state, steps.back().cost, step.cost);
         steps.push_back(std::move(step));
     }
     return steps;

@@ -1,11 +1,4 @@
 // export: a folder with the kernels of a derivation and all that a project without napkin needs.
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,8 +7,8 @@
 #include "cli/console.h"
 #include "cli/exporting.h"
 #include "cli/files.h"
+#include "cli/folders.h"
 #include "cli/json.h"
-#include "cli/messages.h"
 #include "codegen/export/messages.h"
 #include "derive/proof/certificate.h"
 
@@ -23,24 +16,6 @@ namespace napkin::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder inside another, removed with what is in it.
-class Staging {
-public:
-    explicit Staging(const fs::path& folder) : path_((folder / ".napkin-XXXXXX").string()) {
-        if (::mkdtemp(path_.data()) == nullptr) path_.clear();
-    }
-    ~Staging() {
-        std::error_code ignored;
-        if (!path_.empty()) fs::remove_all(path_, ignored);
-    }
-    Staging(const Staging&) = delete;
-    Staging& operator=(const Staging&) = delete;
-    [[nodiscard]] const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
-};
 
 /// Whether an export wrote the file: its mark is near the top, or it is a certificate.
 bool is_exported(const std::string& path) {
@@ -63,45 +38,12 @@ std::optional<std::string> other_program(const std::string& folder,
     return fs::path(*names.begin()).stem().string();
 }
 
-/// Nothing that a person wrote is overwritten, and no other export's files for all of it.
-std::optional<Diagnostic> check_folder(const std::string& folder,
+/// The folder of an export; no other export's files stand for all of it.
+std::optional<Diagnostic> check_export(const OwnFolder& folder,
                                        const std::vector<ExportedFile>& files) {
-    std::error_code ignored;
-    if (!fs::exists(folder, ignored)) return std::nullopt;
-    if (!fs::is_directory(folder, ignored)) return messages::not_a_folder(folder);
-    if (const auto other = other_program(folder, files))
-        return messages::another_export(folder, *other);
-    for (const ExportedFile& file : files) {
-        const std::string path = (fs::path(folder) / file.name).string();
-        if (fs::symlink_status(path, ignored).type() != fs::file_type::not_found &&
-            (!fs::is_regular_file(path, ignored) || !is_exported(path)))
-            return messages::foreign_file(path);
-    }
-    return std::nullopt;
-}
-
-/// All files are complete before the first of them replaces anything.
-std::optional<Diagnostic> write_folder(const std::string& folder,
-                                       const std::vector<ExportedFile>& files) {
-    if (auto wrong = check_folder(folder, files)) return wrong;
-    if (auto failure = make_folder(folder)) return failure;
-    const Staging staging(folder);
-    if (staging.path().empty()) return cannot_write(folder, std::strerror(errno));
-    for (const ExportedFile& file : files)
-        if (auto failure = write_file(staging.path() + "/" + file.name, file.text)) return failure;
-    for (const ExportedFile& file : files) {
-        const std::string path = (fs::path(folder) / file.name).string();
-        if (::rename((staging.path() + "/" + file.name).c_str(), path.c_str()) != 0)
-            return cannot_write(path, std::strerror(errno));
-    }
-    return std::nullopt;
-}
-
-/// What an earlier export left of which there is none now.
-void remove_exported(const std::string& folder, const std::string& name) {
-    std::error_code ignored;
-    const std::string path = (fs::path(folder) / name).string();
-    if (is_exported(path)) fs::remove(path, ignored);
+    if (const auto other = other_program(folder.path, files))
+        return messages::another_export(folder.path, *other);
+    return check_folder(folder, files);
 }
 
 /// What the self-test cannot say, a line each.
@@ -175,23 +117,26 @@ Result<int> run_export(Context& context) {
         if (!part) return part.error();
         parts.push_back(std::move(part).value());
     }
+    const std::string& path = arguments.output;
+    const OwnFolder folder{path, "export", [&](const std::string& name) {
+                               return is_exported((fs::path(path) / name).string());
+                           }};
     // Proof and the self-test's results take the longest: not before the folder is known to be
     // ours.
     const Result<std::vector<ExportedFile>> planned = exported_files(parts);
     if (!planned) return planned.error();
-    if (const auto wrong = check_folder(arguments.output, *planned)) return *wrong;
+    if (const auto wrong = check_export(folder, *planned)) return *wrong;
     for (std::size_t i = 0; i < parts.size(); ++i)
         if (const auto wrong = finish_export(contexts[i], *planned, parts[i])) return *wrong;
     const Result<std::vector<ExportedFile>> files = exported_files(parts);
     if (!files) return files.error();
-    std::vector<std::string> outdated;
+    std::set<std::string> outdated;
     for (const ExportedProgram& part : parts) {
         if (part.clearance.certificate.empty())
-            outdated.push_back(part.program.name + ".certificate.json");
-        if (part.options.images.empty()) outdated.push_back(part.program.name + "_images.c");
+            outdated.insert(part.program.name + ".certificate.json");
+        if (part.options.images.empty()) outdated.insert(part.program.name + "_images.c");
     }
-    if (const auto failure = write_folder(arguments.output, *files)) return *failure;
-    for (const std::string& name : outdated) remove_exported(arguments.output, name);
+    if (const auto failure = write_folder(folder, *files, outdated)) return *failure;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         tell_target(contexts[i], parts[i].program);
         for (const std::string& gap : gaps_of(parts[i].loaded.state.diagram, parts[i].cases))

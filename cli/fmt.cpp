@@ -9,7 +9,7 @@ namespace napkin::cli {
 Result<int> run_fmt(Context& context) {
     const Result<std::uint32_t> file = load_text(context.sources, context.arguments.file);
     if (!file) return file.error();
-    const Result<syntax::File> tree = syntax::parse(context.sources, *file);
+    const Result<syntax::File> tree = parse_diagram(context.sources, *file);
     if (!tree) return tree.error();
     if (std::optional<Diagnostic> failure =
             write_data(context.arguments.output, syntax::print(*tree)))

@@ -56,20 +56,8 @@ struct Finding {
 };
 
 std::string percent(double part) {
-    return three_digits(100 * part) + " %";
-}
-
-/// Mistakes in what the file names, with the place where it does.
-Diagnostics named_at(Diagnostics problems, Span place) {
-    for (Diagnostic& problem : problems.list) {
-        if (problem.has_place) {
-            problem.related.push_back({place, "asked for here"});
-            continue;
-        }
-        problem.has_place = true;
-        problem.primary = {place, "asked for here"};
-    }
-    return problems;
+    const double shown = 100 * part;
+    return (shown < 1000 ? three_digits(shown) : value_text(std::round(shown))) + " %";
 }
 
 /// How many parts larger the larger of two is.

@@ -16,6 +16,7 @@
 #include "cli/prompt_arguments.h"
 #include "cli/prompt_help.h"
 #include "cli/suggest.h"
+#include "cli/unused_options.h"
 #include "cli/workbench.h"
 
 namespace napkin::cli {
@@ -375,8 +376,8 @@ void Session::apart(const std::function<void()>& work) {
 void Session::run_subcommand(Result<int> (*subcommand)(Context&), Arguments arguments) {
     for (const auto& [name, value] : bench_.settings())
         arguments.sets.insert(arguments.sets.begin(), name + "=" + value_text(value));
-    if (const auto refused = refuse_outputs(arguments))
-        return print_diagnostics({{*refused}}, context_.sources);
+    for (const auto& refused : {refuse_unused(arguments), refuse_outputs(arguments)})
+        if (refused) return print_diagnostics({{*refused}}, context_.sources);
     apart([&] {
         Context inner{arguments, context_.sources, derivation_text(bench_.current(), {})};
         const Result<int> code = subcommand(inner);

@@ -13,7 +13,8 @@ namespace napkin::cli {
 namespace {
 
 Json json_of(const Machine& machine) {
-    Json json{{"name", machine.name}, {"title", machine.title}, {"target", machine.target}};
+    Json json{
+        {"ok", true}, {"name", machine.name}, {"title", machine.title}, {"target", machine.target}};
     for (const Level level : machine.levels()) json["levels"].push_back(name_of(level));
     for (const auto& [key, figure] : machine.figures)
         json["figures"][key] = Json{{"value", figure.value},

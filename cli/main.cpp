@@ -9,6 +9,7 @@
 #include "cli/guard.h"
 #include "cli/json.h"
 #include "cli/session.h"
+#include "cli/unused_options.h"
 
 namespace napkin::cli {
 namespace {
@@ -27,6 +28,8 @@ int run(const Arguments& arguments) {
     for (const Subcommand& command : all_subcommands()) {
         if (command.name != arguments.command) continue;
         if (const auto refused = refuse_repeated_sets(arguments.sets))
+            return finish({{*refused}}, context, kUserInput);
+        if (const auto refused = refuse_unused(arguments))
             return finish({{*refused}}, context, kUserInput);
         if (const auto refused = refuse_outputs(arguments))
             return finish({{*refused}}, context, kUserInput);

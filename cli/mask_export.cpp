@@ -6,6 +6,7 @@
 
 #include "cli/files.h"
 #include "cli/messages.h"
+#include "cli/session.h"
 #include "diagrams/checked.h"
 #include "diagrams/evaluate.h"
 #include "diagrams/npy.h"
@@ -288,10 +289,16 @@ Result<MaskMatrix> read_matrix(const std::string& path) {
     const Result<NpyContent> content = read_npy(path);
     if (!content) return content.error();
     const Tensor& tensor = content->tensor;
-    const bool digits = std::all_of(tensor.values.begin(), tensor.values.end(),
-                                    [](double value) { return value == 0 || value == 1; });
-    if (tensor.extents.size() != 2 || tensor.values.empty() || !digits) return no_mask_matrix(path);
-    return MaskMatrix{1, tensor.extents[0], tensor.extents[1], tensor.values};
+    const std::size_t axes = tensor.extents.size();
+    if (axes != 2 && axes != 3)
+        return no_mask_matrix(path,
+                              "it has " + std::to_string(axes) + (axes == 1 ? " axis" : " axes"));
+    if (tensor.values.empty()) return no_mask_matrix(path, "it is empty");
+    const auto other = std::find_if(tensor.values.begin(), tensor.values.end(),
+                                    [](double value) { return value != 0 && value != 1; });
+    if (other != tensor.values.end()) return no_mask_matrix(path, "it holds " + value_text(*other));
+    return MaskMatrix{axes == 3 ? tensor.extents[0] : 1, tensor.extents[axes - 2],
+                      tensor.extents[axes - 1], tensor.values};
 }
 
 Result<std::string> compressed_text(const MaskMatrix& matrix, const std::string& path) {
@@ -321,15 +328,13 @@ Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& p
                 terms.empty() ? "" : "_" + std::to_string(terms.size() + 1));
         for (std::size_t at = 0; at < parts->size(); ++at) terms[at].set(row, (*parts)[at]);
     }
-    if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};
     std::string inputs;
+    NamedTensors arrays;
     std::string condition;
     for (const RowArrays& term : terms) {
         for (const auto& [name, tensor] : term.arrays()) {
             inputs += (inputs.empty() ? "" : ", ") + name + rows;
-            if (const auto failure =
-                    write_file(folder + "/" + name + ".npy", npy_bytes(*tensor, NpyType::I4)))
-                return Diagnostics{{*failure}};
+            arrays.emplace_back(name, *tensor);
         }
         condition += (condition.empty() ? "" : " or ") + term.condition(rows);
     }
@@ -347,7 +352,7 @@ Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& p
         "  P[q, x] = softmax[x](M[q, x])\n"
         "  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n" +
         (has_heads ? "\n  weave h = " + std::to_string(matrix.heads) + "\n" : "") + "}\n";
-    if (const auto failure = write_file(folder + "/compressed.ncd", text))
+    if (const auto failure = write_mask_folder(folder, {"compressed.ncd", text}, arrays))
         return Diagnostics{{*failure}};
     return text;
 }

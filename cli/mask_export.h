@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "codegen/export/export.h"
 #include "diagrams/drawing/canvas.h"
 #include "perfmodel/tile_grid.h"
 
@@ -28,6 +29,14 @@ enum class TokenOrder { Arrays, Tiles };
 /// Whether each tile of these axes is tokens that follow one another in arrays.
 [[nodiscard]] bool are_consecutive(const Diagram& diagram,
                                    const std::vector<index::Tiling>& tilings);
+/// Arrays by the names of their files.
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+/// Writes a text and arrays beside it over nothing but what an earlier such writing left, of which
+/// nothing stays.
+[[nodiscard]] std::optional<Diagnostic> write_mask_folder(const std::string& folder,
+                                                          const ExportedFile& text,
+                                                          const NamedTensors& arrays);
+
 /// Of each head and tile of queries the numbers of partial and of full tiles of keys, and which:
 /// the four tensors of FlashAttention-4, as files in a folder, with the mask over tokens in the
 /// order of tiles, and that order where it is not the arrays'. Refuses tiles of different lengths.

@@ -165,9 +165,9 @@ Diagnostic no_compressed_row(const std::string& path, std::int64_t line) {
                        "stride count` where that repeats and ` + ` before another");
 }
 
-Diagnostic no_mask_matrix(const std::string& path) {
-    return plain_error("E9034", "`" + path + "` is no matrix of zeros and ones",
-                       "a mask has a row a query and a column a key");
+Diagnostic no_mask_matrix(const std::string& path, const std::string& why) {
+    return plain_error("E9034", "`" + path + "` is no matrix of zeros and ones: " + why,
+                       "a mask has a row a query and a column a key, and before them heads if any");
 }
 
 Diagnostic blocks_differ(const std::string& axis, std::int64_t extent, std::int64_t size) {
@@ -204,6 +204,12 @@ Diagnostic diagram_for_derivation(const std::string& path) {
                        "diagram is the first argument");
 }
 
+Diagnostic derivation_for_diagram(const std::string& path) {
+    return plain_error("E9091", "`" + path + "` is a derivation, where a diagram is wanted",
+                       "the diagram is an `.ncd` file, and the first argument; `--drv` names the "
+                       "derivation");
+}
+
 Diagnostic mask_folder_missing(const std::string& form) {
     return plain_error("E9085", "`--as " + form + "` writes a folder, and none is named",
                        "add `-o FOLDER`");
@@ -228,9 +234,9 @@ Diagnostic opaque_has_no_values() {
         "write the box as statements to execute it");
 }
 
-Diagnostic no_kernel_to_choose(const std::string& option) {
-    return plain_error("E9038", "`" + option + "` is about kernels, and `--device cpu` runs none",
-                       "add `--device emulator`, or `--device cuda` on a GPU");
+Diagnostic unused_option(const std::string& option, const std::string& why,
+                         const std::string& help) {
+    return plain_error("E9038", "`" + option + "` " + why, help);
 }
 
 Diagnostic too_large_to_emulate(double work) {
@@ -287,6 +293,18 @@ Diagnostic too_much_memory(double inputs, double results, double tiles, double l
 Diagnostic set_no_size(const std::string& axis, const std::string& value) {
     return plain_error("E9016", "cannot set axis `" + axis + "` to " + value,
                        "a size is a whole number of at least 1 and less than 2^53");
+}
+
+Diagnostics named_at(Diagnostics problems, Span place) {
+    for (Diagnostic& problem : problems.list) {
+        if (problem.has_place) {
+            problem.related.push_back({place, "asked for here"});
+            continue;
+        }
+        problem.has_place = true;
+        problem.primary = {place, "asked for here"};
+    }
+    return problems;
 }
 
 }  // namespace napkin::cli

@@ -39,21 +39,23 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic row_not_compressed(const std::string& what, std::int64_t row,
                                             bool is_longer);
 [[nodiscard]] Diagnostic no_compressed_row(const std::string& path, std::int64_t line);
-[[nodiscard]] Diagnostic no_mask_matrix(const std::string& path);
+[[nodiscard]] Diagnostic no_mask_matrix(const std::string& path, const std::string& why);
 [[nodiscard]] Diagnostic blocks_differ(const std::string& axis, std::int64_t extent,
                                        std::int64_t size);
 [[nodiscard]] Diagnostic several_masks(std::size_t count);
 [[nodiscard]] Diagnostic mask_form_unfit(const std::string& form, const std::string& path);
 [[nodiscard]] Diagnostic option_of_a_diagram(const std::string& option, const std::string& path);
 [[nodiscard]] Diagnostic diagram_for_derivation(const std::string& path);
+[[nodiscard]] Diagnostic derivation_for_diagram(const std::string& path);
 [[nodiscard]] Diagnostic mask_folder_missing(const std::string& form);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
 [[nodiscard]] Diagnostic after_without_schedule();
 [[nodiscard]] Diagnostic no_passes(const std::string& region, const std::string& target);
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);
 [[nodiscard]] Diagnostic opaque_has_no_values();
-/// Of an option that is about kernels, where none is run.
-[[nodiscard]] Diagnostic no_kernel_to_choose(const std::string& option);
+/// Of an option that means nothing beside the others.
+[[nodiscard]] Diagnostic unused_option(const std::string& option, const std::string& why,
+                                       const std::string& help);
 [[nodiscard]] Diagnostic too_large_to_emulate(double work);
 [[nodiscard]] Diagnostic unknown_dynamic_axis(const std::string& axis,
                                               const std::vector<std::string>& known);
@@ -65,6 +67,9 @@ namespace napkin::cli {
 /// All in bytes.
 [[nodiscard]] Diagnostic too_much_memory(double inputs, double results, double tiles, double left);
 [[nodiscard]] Diagnostic set_no_size(const std::string& axis, const std::string& value);
+
+/// Mistakes in what a file names, with the place where it does.
+[[nodiscard]] Diagnostics named_at(Diagnostics problems, Span place);
 
 /// `a, b and c`, or `nothing`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);

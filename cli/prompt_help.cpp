@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <set>
 
 #include "cli/numbers.h"
 #include "cli/prompt_arguments.h"
@@ -80,6 +82,49 @@ std::vector<std::string> words_of_choice(const std::vector<std::string>& typed,
     return words;
 }
 
+/// The words of a usage, without what groups them.
+std::vector<std::string> words_of_usage(std::string_view usage) {
+    std::string text;
+    for (const char c : usage) text += c == '[' || c == ']' || c == ',' || c == '.' ? ' ' : c;
+    return words_of(text);
+}
+
+void add_named(const std::string& kind, const State& state, std::vector<std::string>& words) {
+    if (kind == "AXIS")
+        for (const Axis& axis : state.diagram.axes) words.push_back(axis.name);
+    if (kind == "ARRAY")
+        for (const Array& array : state.diagram.arrays)
+            if (array.named) words.push_back(array.name);
+}
+
+/// What may stand next in a line of a rule, by its usage: first, or after a comma, what it names,
+/// and then its words.
+std::vector<std::string> words_of_rule(const Rule& rule, const std::vector<std::string>& typed,
+                                       const State& state) {
+    const std::vector<std::string> usage = words_of_usage(rule.usage);
+    std::vector<std::string> words;
+    const bool in_brackets = rule.usage.find("ARRAY[") != std::string_view::npos &&
+                             std::any_of(typed.begin(), typed.end(), [](const std::string& word) {
+                                 return word.find('[') != std::string::npos;
+                             });
+    const bool names_next = typed.size() == 1 || typed.back().ends_with(',');
+    if (in_brackets) {
+        add_named("AXIS", state, words);
+    } else if (names_next) {
+        std::set<std::string> kinds{usage[1]};
+        for (std::size_t i = 2; i + 1 < usage.size(); ++i)
+            if (usage[i] == "|") kinds.insert(usage[i + 2]);
+        for (const std::string& kind : kinds) add_named(kind, state, words);
+        if (typed.size() == 1 && kinds.contains("all")) words.emplace_back("all");
+    } else if (typed.back() != "by" && typed.back() != "=" && typed.back() != "as") {
+        for (const std::string& word : usage)
+            if (std::islower(static_cast<unsigned char>(word.front())) != 0 && word != rule.name &&
+                word != "all")
+                words.push_back(word);
+    }
+    return words;
+}
+
 }  // namespace
 
 std::string help_text(PromptCommands commands) {
@@ -152,6 +197,7 @@ std::vector<std::string> words_after(std::string_view before, const State& state
     if (typed.back() == "at")
         return {"l1", "l2", "cluster", "block", "warps", "thread", "tensor-core"};
     if (typed.back() == "to") return {"tf32", "bf16", "f16", "e4m3", "e5m2"};
+    if (const Rule* rule = find_rule(typed.front())) return words_of_rule(*rule, typed, state);
     if (typed.front() == "show") return {"steps", "cost", "tile", "live", "image", "text"};
     if (typed.front() == "emit") return {"tile", "schedule", "cuda", "ptx", "cubin"};
     for (const Axis& axis : state.diagram.axes) words.push_back(axis.name);

@@ -29,11 +29,6 @@ std::optional<Diagnostic> write_outputs(const Diagram& diagram, const std::vecto
 
 Result<int> run_run(Context& context) {
     const Arguments& arguments = context.arguments;
-    if (arguments.device == "cpu")
-        for (const auto& [option, given] : {std::pair("--target", !arguments.target.empty()),
-                                            {"--schedule", !arguments.schedule.empty()},
-                                            {"--threads", arguments.threads != 0}})
-            if (given) return no_kernel_to_choose(option);
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     const Diagram& diagram = loaded->plain;

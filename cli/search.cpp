@@ -7,6 +7,7 @@
 #include "cli/console.h"
 #include "cli/cost_text.h"
 #include "cli/files.h"
+#include "cli/interrupt.h"
 #include "cli/lines.h"
 #include "cli/measure.h"
 #include "cli/numbers.h"
@@ -94,61 +95,87 @@ Json json_of(const Diagram& plain, const SearchResult& result, const Machine& ma
     return json;
 }
 
+namespace {
+
+struct Search {
+    Result<SearchResult> result;
+    bool interrupted = false;
+};
+
+/// Ends with what it has where `--seconds` are over, or at Ctrl-C.
+Search search_watched(const Arguments& arguments, const Diagram& plain, const Machine& machine) {
+    const Deadline limit = arguments.seconds > 0 ? Deadline::in(arguments.seconds) : Deadline();
+    const Deadline deadline([&limit] { return Interrupt::noted() || limit.is_past(); });
+    const Interrupt interrupt;
+    Progress progress(Progress::Shown::EverySecond);
+    const auto told = [&](std::size_t done, std::size_t all) {
+        progress.tell(done, all, "regions tiled");
+    };
+    Result<SearchResult> result = search_as_asked(arguments, plain, machine, told, deadline);
+    return {std::move(result), Interrupt::noted()};
+}
+
+/// How far the search went.
+std::string extent_text(const SearchResult& result, const Arguments& arguments, bool interrupted) {
+    std::string text;
+    if (result.not_served > 0)
+        text += "  " + arguments.only_target + " makes no kernels of " +
+                grouped(result.not_served) + " of them\n";
+    if (!result.faults.empty())
+        text += "  the scheduler got " + grouped(static_cast<std::int64_t>(result.faults.size())) +
+                " of them wrong, which is a bug, and they are left out: `" +
+                commands_text(result.faults.front().commands) + "` shows it, " +
+                result.faults.front().what + "\n";
+    if (result.searched == result.regions && result.tiled < result.regions)
+        text += "  " + std::to_string(result.regions - result.tiled) + " of " +
+                std::to_string(result.regions) +
+                " regions are in no faster partition, whatever their tilings\n";
+    const std::string why = interrupted ? "it was interrupted" : "`--seconds` was over";
+    if (result.searched < result.regions)
+        text += "  not searched: " + std::to_string(result.regions - result.searched) + " of " +
+                std::to_string(result.regions) + " regions; " + why + "\n";
+    else if (result.stopped)
+        text += "  stopped before its end: " + why + "\n";
+    if (result.most_boxes > 0)
+        text += "  too wide for more: regions of at most " + std::to_string(result.most_boxes) +
+                " statements were looked at, and the whole\n";
+    return text;
+}
+
+std::string ranking_text(const SearchResult& result) {
+    std::size_t width_of_binds = 0;
+    for (const Candidate& candidate : result.ranked)
+        width_of_binds = std::max(width_of_binds, candidate.time.binds.size() + 8);
+    std::string text;
+    for (std::size_t i = 0; i < result.ranked.size(); ++i)
+        text += line_of(i + 1, result.ranked[i], width_of_binds);
+    return text;
+}
+
+}  // namespace
+
 Result<int> run_search(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<Machine> machine = load_machine(context.sources, arguments.machine);
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const Deadline deadline = arguments.seconds > 0 ? Deadline::in(arguments.seconds) : Deadline();
-    const Result<SearchResult> result = [&] {
-        Progress progress(Progress::Shown::EverySecond);
-        const auto told = [&](std::size_t done, std::size_t all) {
-            progress.tell(done, all, "regions tiled");
-        };
-        return search_as_asked(arguments, loaded->plain, *machine, told, deadline);
-    }();
+    const auto [result, interrupted] = search_watched(arguments, loaded->plain, *machine);
     if (!result) return result.error();
-    if (arguments.measure > 0) return measure_found(context, *loaded, *machine, *result);
+    if (arguments.measure > 0 && !interrupted)
+        return measure_found(context, *loaded, *machine, *result);
     if (!arguments.output.empty() && !result->ranked.empty())
         if (const auto failure = write_data(
                 arguments.output, print(result->ranked.front(), *machine, arguments.only_target)))
             return *failure;
-    if (arguments.json) {
+    if (arguments.json)
         print_data(text_of(json_of(loaded->plain, *result, *machine)));
-        return kOk;
-    }
-    std::string text = loaded->plain.name + " on " + machine->name + ": " +
-                       grouped(result->evaluated) + " tilings costed, " +
-                       grouped(result->too_large) + " too large, " + grouped(result->kernels) +
-                       " scheduled as kernels\n";
-    if (result->not_served > 0)
-        text += "  " + arguments.only_target + " makes no kernels of " +
-                grouped(result->not_served) + " of them\n";
-    if (!result->faults.empty())
-        text += "  the scheduler got " + grouped(static_cast<std::int64_t>(result->faults.size())) +
-                " of them wrong, which is a bug, and they are left out: `" +
-                commands_text(result->faults.front().commands) + "` shows it, " +
-                result->faults.front().what + "\n";
-    if (result->searched == result->regions && result->tiled < result->regions)
-        text += "  " + std::to_string(result->regions - result->tiled) + " of " +
-                std::to_string(result->regions) +
-                " regions are in no faster partition, whatever their tilings\n";
-    if (result->searched < result->regions)
-        text += "  not searched: " + std::to_string(result->regions - result->searched) + " of " +
-                std::to_string(result->regions) + " regions; `--seconds` was over\n";
-    else if (result->stopped)
-        text += "  stopped before its end: `--seconds` was over\n";
-    if (result->most_boxes > 0)
-        text += "  too wide for more: regions of at most " + std::to_string(result->most_boxes) +
-                " statements were looked at, and the whole\n";
-    std::size_t width_of_binds = 0;
-    for (const Candidate& candidate : result->ranked)
-        width_of_binds = std::max(width_of_binds, candidate.time.binds.size() + 8);
-    for (std::size_t i = 0; i < result->ranked.size(); ++i)
-        text += line_of(i + 1, result->ranked[i], width_of_binds);
-    if (arguments.output != "-") print_lines(text);
-    return kOk;
+    else if (arguments.output != "-")
+        print_lines(loaded->plain.name + " on " + machine->name + ": " +
+                    grouped(result->evaluated) + " tilings costed, " + grouped(result->too_large) +
+                    " too large, " + grouped(result->kernels) + " scheduled as kernels\n" +
+                    extent_text(*result, arguments, interrupted) + ranking_text(*result));
+    return interrupted ? kInterrupted : kOk;
 }
 
 }  // namespace napkin::cli

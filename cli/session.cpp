@@ -154,9 +154,16 @@ Result<Sizes> take_settings(syntax::File& file, const Settings& settings) {
     return sizes;
 }
 
+Result<syntax::File> parse_diagram(const SourceMap& sources, std::uint32_t file) {
+    Result<syntax::File> tree = syntax::parse(sources, file);
+    const std::string& path = sources.files[file].name;
+    if (!tree && path.ends_with(".drv")) return Diagnostics{{derivation_for_diagram(path)}};
+    return tree;
+}
+
 Result<SetFile> parse_with_settings(SourceMap& sources, std::uint32_t file,
                                     const Settings& settings) {
-    Result<syntax::File> tree = syntax::parse(sources, file);
+    Result<syntax::File> tree = parse_diagram(sources, file);
     if (!tree) return tree.error();
     Result<Sizes> sizes = take_settings(*tree, settings);
     if (!sizes) return sizes.error();

@@ -33,6 +33,8 @@ using Settings = std::map<std::string, double>;
 /// The diagram of FILE with the given settings, warnings included.
 [[nodiscard]] Result<Checked> load_checked(Context& context, const Settings& settings);
 
+/// A text parsed; a derivation is told from a diagram that is wrong.
+[[nodiscard]] Result<syntax::File> parse_diagram(const SourceMap& sources, std::uint32_t file);
 /// A text parsed, with the settings of parameters put in.
 struct SetFile {
     syntax::File tree;

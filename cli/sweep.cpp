@@ -39,7 +39,12 @@ Result<Figure> figure_at(const Context& context, const std::string& key, const s
     const std::string& named = context.arguments.machine;
     const Result<Machine> machine = load_machine(
         context.sources, (named.empty() ? kDefaultMachine : named) + "," + key + "=" + value);
-    if (!machine) return machine.error();
+    if (!machine) {
+        Diagnostic why = machine.error().list.front();
+        why.has_place = false;  // in a text that nobody typed
+        why.message = "`--sweep " + context.arguments.sweep + "`: " + why.message;
+        return why;
+    }
     return machine->figures.at(key);
 }
 
@@ -118,10 +123,11 @@ private:
     }
 
     SweepPoint point_at(double value) {
-        SweepPoint point{value, {}, {}};
+        SweepPoint point{value, {}, {}, {}};
         for (std::size_t i = 0; i < rivals_.size(); ++i) {
             point.times.push_back(time_at(rivals_[i], value));
             const auto& time = point.times.back();
+            if (i == 0 && !time) point.why_not = problems_.list.front().message;
             if (time && (!point.best || is_faster(*time, *point.times[*point.best])))
                 point.best = i;
         }
@@ -251,6 +257,11 @@ Result<Sweep> sweep(Context& context, const Loaded& loaded, const std::vector<Co
                     const Setup& setup) {
     Result<SweepRange> range = read_sweep(context, setup.machine);
     if (!range) return range.error();
+    const Result<Settings> set = settings_of_sets(context.arguments.sets);
+    if (!set) return set.error();
+    for (const std::string& name : range->names)
+        if (set->contains(name))
+            return malformed_sweep(context.arguments.sweep, "`--set` sets `" + name + "` too");
     Setup there = setup;
     // A figure that the machine lacks is there at every value of the sweep.
     if (range->is_figure && !there.machine.figures.contains(range->of)) {
@@ -303,6 +314,12 @@ std::string text_of(const Sweep& sweep) {
         while (line.back() == ' ') line.pop_back();
         text += line + "\n";
     }
+    bool is_served = true;
+    for (const SweepPoint& point : sweep.points) {
+        if (is_served && !point.why_not.empty())
+            text += "  from " + sweep.range.text(point.value) + ": " + point.why_not + "\n";
+        is_served = point.why_not.empty();
+    }
     for (const Crossover& crossover : sweep.crossovers)
         text += "  " + between(sweep, crossover) + ": " + told(crossover) + "\n";
     if (sweep.crossovers.empty())
@@ -320,6 +337,7 @@ Json to_json(const Sweep& sweep) {
             each["binds"] = time->binds;
             each["second"] = time->second;
         }
+        if (!point.why_not.empty()) each["why_not"] = point.why_not;
         if (point.best) each["best"] = sweep.names[*point.best];
         json["points"].push_back(std::move(each));
     }

@@ -34,6 +34,7 @@ struct SweepPoint {
     /// Of each derivation; none where it does not apply or fit there.
     std::vector<std::optional<TimeEstimate>> times;
     std::optional<std::size_t> best;  ///< of the derivations
+    std::string why_not;              ///< the first has no time there
 };
 /// Between two values next to each other.
 struct Crossover {

@@ -169,7 +169,7 @@ struct Definition {
     std::vector<Name> axes;
     std::vector<Name> parameters;
     Expression value;
-    std::string glyph;
+    Name glyph;  ///< of no text where none is given
     std::string comment_after;
     Span span;
     bool operator==(const Definition&) const = default;

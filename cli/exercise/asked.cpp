@@ -1,6 +1,7 @@
 #include "cli/exercise/asked.h"
 
 #include "cli/exercise/messages.h"
+#include "cli/messages.h"
 
 namespace napkin::cli {
 
@@ -18,7 +19,9 @@ Result<Asked> load_asked(Context& context) {
     const std::string named = quiz->machine.empty() ? kDefaultMachine : quiz->machine;
     Result<Machine> machine =
         load_machine(context.sources, arguments.machine.empty() ? named : arguments.machine);
-    if (!machine) return machine.error();
+    if (!machine)
+        return arguments.machine.empty() ? named_at(machine.error(), quiz->machine_place)
+                                         : machine.error();
     Result<std::vector<DerivedStep>> steps = steps_of(*loaded, *machine);
     if (!steps) return steps.error();
     if (arguments.quiz.empty()) quiz = quiz_of(*steps);

@@ -153,6 +153,7 @@ private:
     void machine(QuizLine word, QuizLine rest) {
         if (question_ || !quiz_.machine.empty()) return errors_.add(misplaced_machine(place(word)));
         quiz_.machine = std::string(rest.text);
+        quiz_.machine_place = place(rest);
     }
     void question(QuizLine line, QuizLine words) {
         end_question();

@@ -46,6 +46,7 @@ struct Question {
 
 struct Quiz {
     std::string machine;  ///< empty where the file names none
+    Span machine_place;
     std::vector<Question> questions;
 };
 /// Reads a file of questions; reports every error.

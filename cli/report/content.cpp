@@ -100,8 +100,15 @@ Result<StepPage> page_of(const Context& context, const Machine& machine, const D
     return page;
 }
 
-/// The kernels as `emit` writes them, or why it does not.
-void add_kernels(Context& context, const Loaded& loaded, ReportPage& page) {
+/// Whether the arguments say how kernels are made: what is wrong with that is an error, as it is of
+/// `emit`.
+bool asks_for_kernels(const Arguments& arguments) {
+    return !arguments.target.empty() || arguments.threads != 0 || !arguments.schedule.empty() ||
+           !arguments.certificate.empty() || arguments.arch != Arguments().arch;
+}
+
+/// The kernels as `emit` writes them; where nothing was asked of them, else why there are none.
+std::optional<Diagnostics> add_kernels(Context& context, const Loaded& loaded, ReportPage& page) {
     const auto sources_of = [&]() -> Result<std::string> {
         const Result<TileProgram> program = expand(loaded.state);
         if (!program) return program.error();
@@ -114,10 +121,12 @@ void add_kernels(Context& context, const Loaded& loaded, ReportPage& page) {
     Result<std::string> kernels = sources_of();
     if (kernels) {
         page.kernels = std::move(*kernels);
-        return;
+        return std::nullopt;
     }
+    if (asks_for_kernels(context.arguments)) return kernels.error();
     const Diagnostic& why = kernels.error().list.front();
     page.why_no_kernels = "No kernels: " + why.message + (why.help.empty() ? "" : "; " + why.help);
+    return std::nullopt;
 }
 
 Json data_of(Context& context, const Loaded& loaded, const std::vector<DerivedStep>& steps,
@@ -142,6 +151,7 @@ Json data_of(Context& context, const Loaded& loaded, const std::vector<DerivedSt
 Result<ReportPage> report_of(Context& context, const Loaded& loaded,
                              const std::vector<DerivedStep>& steps, const Machine& machine) {
     ReportPage page;
+    if (const auto wrong = add_kernels(context, loaded, page)) return *wrong;
     page.title = loaded.plain.name;
     const Figures& first = steps.front().figures;
     const Figures& last = steps.back().figures;
@@ -158,7 +168,6 @@ Result<ReportPage> report_of(Context& context, const Loaded& loaded,
         page.steps.push_back(std::move(*step));
     }
     page.diagram = escaped(context.sources.files[loaded.text].text);
-    add_kernels(context, loaded, page);
     page.data = data_of(context, loaded, steps, machine);
     for (const StepPage& step : page.steps) page.data["words"].merge_patch(step.words);
     page.footer =

@@ -40,9 +40,10 @@ Diagnostic gradient_differs(const std::string& how, const std::string& help) {
     return plain_error("E0968", how, help);
 }
 
-Diagnostic foreign_file(const std::string& path) {
-    return plain_error("E0964", fmt::format("`{}` is there already, and not from an export", path),
-                       "choose another folder, or move the file away");
+Diagnostic foreign_file(const std::string& path, const std::string& command) {
+    return plain_error(
+        "E0964", fmt::format("`{}` is there already, and not from `napkin {}`", path, command),
+        "choose another folder, or move the file away");
 }
 
 Diagnostic another_export(const std::string& folder, const std::string& name) {

@@ -14,7 +14,7 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic nothing_to_export();
 [[nodiscard]] Diagnostic no_image(const std::string& architecture, const std::string& compiler);
 [[nodiscard]] Diagnostic gradient_differs(const std::string& how, const std::string& help);
-[[nodiscard]] Diagnostic foreign_file(const std::string& path);
+[[nodiscard]] Diagnostic foreign_file(const std::string& path, const std::string& command);
 /// Of an export into the folder of another.
 [[nodiscard]] Diagnostic another_export(const std::string& folder, const std::string& name);
 [[nodiscard]] Diagnostic not_a_folder(const std::string& path);

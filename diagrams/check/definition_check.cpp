@@ -1,11 +1,13 @@
 // Names inside definitions and monoids, checked whether they are called or not.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "diagrams/check/constants.h"
 #include "diagrams/check/functions.h"
 #include "diagrams/check/messages.h"
 #include "diagrams/check/resolve.h"
+#include "diagrams/nearest.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::checking {
@@ -16,6 +18,9 @@ bool names(const std::vector<syntax::Name>& list, const std::string& name) {
     return std::any_of(list.begin(), list.end(),
                        [&](const syntax::Name& known) { return known.text == name; });
 }
+
+/// How a call may be drawn.
+constexpr std::array kGlyphs = {"triangle", "cup", "norm", "box"};
 
 class DefinitionChecker {
 public:
@@ -155,6 +160,11 @@ void check_definition(Context& context, const syntax::Definition& definition) {
         for (const syntax::Name& name : *list)
             if (!seen.insert(name.text).second)
                 context.report(messages::repeated_axis(name.span, name.text, definition.name.text));
+    const syntax::Name& glyph = definition.glyph;
+    const std::vector<std::string> glyphs(kGlyphs.begin(), kGlyphs.end());
+    if (!glyph.text.empty() && std::find(glyphs.begin(), glyphs.end(), glyph.text) == glyphs.end())
+        context.report(messages::unknown_glyph(glyph.span, glyph.text,
+                                               nearest(glyph.text, glyphs).value_or(""), glyphs));
     DefinitionChecker(context, definition).check(definition.value);
 }
 

@@ -60,6 +60,12 @@ Diagnostic unknown_reduction(Span place, std::string_view name, std::string_view
                                "declares before the diagram"));
 }
 
+Diagnostic unknown_glyph(Span place, std::string_view name, std::string_view meant,
+                         const std::vector<std::string>& known) {
+    return make_error("E0214", place, join({"no glyph is named ", quoted(name)}), "unknown glyph",
+                      did_you_mean(meant, join({"there are ", listed(known)})));
+}
+
 Diagnostic defined_twice(Span place, std::string_view name, Span first) {
     Diagnostic diagnostic =
         make_error("E0206", place, join({quoted(name), " is defined twice"}), "defined again here",
@@ -192,6 +198,13 @@ Diagnostic not_a_layout(Span place, std::string_view array, const std::vector<st
 Diagnostic not_a_size(Span place) {
     return make_error("E0311", place, "this cannot stand in a size", "not a size",
                       "sizes are whole numbers and other axes, with + - * // % min max");
+}
+
+Diagnostic size_too_large(Span place, std::string_view axis, std::string_view size) {
+    return make_error(
+        "E0318", place,
+        join({"axis ", quoted(axis), " has size ", size, ", and the largest is 2^53 - 1"}),
+        "this size");
 }
 
 Diagnostic size_overflow(Span place, std::string_view axis) {

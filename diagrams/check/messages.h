@@ -23,7 +23,9 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic unknown_operation(Span place, std::string_view name,
                                            std::string_view meant);  // E0204
 [[nodiscard]] Diagnostic unknown_reduction(Span place, std::string_view name,
-                                           std::string_view meant);                     // E0205
+                                           std::string_view meant);  // E0205
+[[nodiscard]] Diagnostic unknown_glyph(Span place, std::string_view name, std::string_view meant,
+                                       const std::vector<std::string>& known);          // E0214
 [[nodiscard]] Diagnostic defined_twice(Span place, std::string_view name, Span first);  // E0206
 [[nodiscard]] Diagnostic used_before(Span place, std::string_view name,
                                      Span definition);                     // E0207
@@ -58,7 +60,9 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic not_a_layout(Span place, std::string_view array,
                                       const std::vector<std::string>& axes);  // E0310
 [[nodiscard]] Diagnostic not_a_size(Span place);                              // E0311
-[[nodiscard]] Diagnostic size_overflow(Span place, std::string_view axis);    // E0312
+[[nodiscard]] Diagnostic size_too_large(Span place, std::string_view axis,
+                                        std::string_view size);             // E0318
+[[nodiscard]] Diagnostic size_overflow(Span place, std::string_view axis);  // E0312
 [[nodiscard]] Diagnostic rank_too_large(Span place, std::string_view rank, std::int64_t rank_size,
                                         std::string_view axis, std::int64_t size);  // E0313
 [[nodiscard]] Diagnostic no_rank_axis(Span place, std::string_view target);         // E0314

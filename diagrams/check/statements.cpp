@@ -93,7 +93,7 @@ private:
         const auto operation = context_.operations.find(call->function.text);
         if (operation == context_.operations.end()) return;
         drawn_.name = call->function.text;
-        drawn_.glyph = operation->second.definition->glyph;
+        drawn_.glyph = operation->second.definition->glyph.text;
         for (const syntax::Name& name : call->axes)
             drawn_.glyph_axes.push_back(context_.axes.at(name.text));
         const std::vector<syntax::Name>& parameters = operation->second.definition->parameters;

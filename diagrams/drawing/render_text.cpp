@@ -349,7 +349,26 @@ int first_column(const Text& text) {
     return 0;
 }
 
-std::string render_text(const Canvas& canvas, bool color) {
+namespace {
+
+/// Moved to the right where a text, which is wider in cells than in points, would begin outside.
+Canvas with_room(const Canvas& canvas) {
+    int first = 0;
+    for (const Operation& operation : canvas.operations)
+        if (const Text* text = std::get_if<Text>(&operation.shape))
+            first = std::min(first, first_column(*text));
+    if (first == 0) return canvas;
+    Canvas moved;
+    add(moved, canvas, -first * kTerminalCell, 0);
+    moved.width = canvas.width - first * kTerminalCell;
+    moved.height = canvas.height;
+    return moved;
+}
+
+}  // namespace
+
+std::string render_text(const Canvas& picture, bool color) {
+    const Canvas canvas = with_room(picture);
     Plotter plotter(canvas);
     std::set<const Line*> turned;
     for (std::size_t i = 0; i < canvas.operations.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fontconfig/fontconfig.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "diagrams/graphviz/graph.h"
@@ -79,7 +80,9 @@ Result<std::string> render_canvas(const Canvas& canvas, Format format, Theme the
 }
 
 Result<std::string> render_png(const Canvas& canvas, Theme theme, double pixels_in_point) {
-    return render_graphviz(canvas, theme, "png", pixels_in_point);
+    constexpr double kMostPixels = 32000;  // a bitmap of Cairo has fewer than 2^15
+    const double most = kMostPixels / std::max(canvas.width, canvas.height);
+    return render_graphviz(canvas, theme, "png", std::min(pixels_in_point, most));
 }
 
 }  // namespace napkin::drawing

@@ -118,7 +118,7 @@ Definition Parser::definition() {
     if (cursor_.expect_assign("a definition is `def name[axes](a, b) = expression`"))
         item.value = expressions_.parse();
     if (cursor_.accept(TokenKind::Glyph))
-        item.glyph = cursor_.expect_name("the name of a glyph, such as `triangle`").text;
+        item.glyph = cursor_.expect_name("the name of a glyph, such as `triangle`");
     cursor_.expect_item_end();
     return item;
 }

@@ -152,9 +152,9 @@ std::string text_of(const Definition& definition) {
     write_names(writer, definition.parameters);
     writer.close_bracket(")");
     write_value(writer, definition.value);
-    if (!definition.glyph.empty()) {
+    if (!definition.glyph.text.empty()) {
         writer.space(kBeforeClause);
-        writer << "glyph " << definition.glyph;
+        writer << "glyph " << definition.glyph.text;
     }
     return writer.str();
 }

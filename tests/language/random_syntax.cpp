@@ -165,7 +165,7 @@ syntax::Definition RandomSyntax::definition() {
     item.axes = names(0, 2);
     item.parameters = names(0, 3);
     item.value = expression(4);
-    if (chance(50)) item.glyph = word();
+    if (chance(50)) item.glyph = name();
     if (chance(30)) item.comment_after = comment();
     return item;
 }

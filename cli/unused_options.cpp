@@ -1,0 +1,87 @@
+#include "cli/unused_options.h"
+
+#include <array>
+#include <string_view>
+
+#include "cli/messages.h"
+
+namespace napkin::cli {
+namespace {
+
+struct Option {
+    std::string_view name;
+    bool (*given)(const Arguments&) = nullptr;
+};
+
+// clang-format off
+constexpr std::array kOptions = {
+    Option{"--target", [](const Arguments& a) { return !a.target.empty(); }},
+    Option{"--threads", [](const Arguments& a) { return a.threads != 0; }},
+    Option{"--schedule", [](const Arguments& a) { return !a.schedule.empty(); }},
+    Option{"--arch", [](const Arguments& a) { return a.arch != Arguments().arch; }},
+    Option{"--certificate", [](const Arguments& a) { return !a.certificate.empty(); }},
+    Option{"--unproved", [](const Arguments& a) { return a.unproved; }},
+    Option{"--json", [](const Arguments& a) { return a.json; }},
+    Option{"--machine", [](const Arguments& a) { return !a.machine.empty(); }},
+    Option{"--sweep", [](const Arguments& a) { return !a.sweep.empty(); }},
+    Option{"--against", [](const Arguments& a) { return !a.against.empty(); }},
+    Option{"--steps", [](const Arguments& a) { return a.steps; }},
+    Option{"--per-group", [](const Arguments& a) { return a.per_group; }},
+    Option{"--region", [](const Arguments& a) { return !a.region.empty(); }},
+};
+// clang-format on
+
+/// Where options mean nothing, and why.
+struct Place {
+    std::string_view command;
+    bool (*is_here)(const Arguments&) = nullptr;
+    std::string_view unused;  ///< names of options, with a space after each
+    std::string_view why;     ///< after the option
+    std::string_view help;
+};
+
+constexpr std::array kPlaces = {
+    Place{"run", [](const Arguments& a) { return a.device == "cpu"; },
+          "--target --threads --schedule ", "is about kernels, and `--device cpu` runs none",
+          "add `--device emulator`, or `--device cuda` on a GPU"},
+    Place{"emit", [](const Arguments& a) { return a.as == "tile"; },
+          "--threads --schedule --arch --certificate --unproved ",
+          "is about kernels, and `--as tile` writes what is there before them",
+          "leave it out, or write `--as cuda`"},
+    Place{"emit", [](const Arguments& a) { return a.as == "schedule"; },
+          "--certificate --unproved ", "is about kernels, and `--as schedule` writes none",
+          "leave it out, or write `--as cuda`"},
+    Place{"lecture", [](const Arguments& a) { return a.sheet; },
+          "--target --threads --schedule --arch --certificate --unproved ",
+          "is about kernels, and `--sheet` shows none", "leave it out"},
+    Place{
+        "cost",
+        [](const Arguments& a) { return a.target.empty() && a.schedule.empty() && a.threads == 0; },
+        "--arch ", "is about kernels, and none are asked for", "add `--target`"},
+    Place{"explain", [](const Arguments& a) { return !a.topic.empty(); },
+          "--machine --sweep --against --target --threads --schedule ",
+          "is about times, and whether a command applies depends on none",
+          "leave it out; without a command, `explain` says why a derivation takes its time"},
+    Place{"draw", [](const Arguments& a) { return a.tile; },
+          "--steps --per-group --region --machine ",
+          "is about pictures of diagrams, and `--tile` draws a program", "leave one of them out"},
+    Place{"mask", [](const Arguments& a) { return !a.as.empty() || !a.output.empty(); }, "--json ",
+          "gives the counts, and another form is asked for",
+          "leave out `--json`, or `--as` and `-o`"},
+};
+
+}  // namespace
+
+std::optional<Diagnostic> refuse_unused(const Arguments& arguments) {
+    for (const Place& place : kPlaces) {
+        if (place.command != arguments.command || !place.is_here(arguments)) continue;
+        for (const Option& option : kOptions)
+            if (option.given(arguments) &&
+                place.unused.find(std::string(option.name) + " ") != std::string_view::npos)
+                return unused_option(std::string(option.name), std::string(place.why),
+                                     std::string(place.help));
+    }
+    return std::nullopt;
+}
+
+}  // namespace napkin::cli
