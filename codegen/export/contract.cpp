@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 
@@ -135,6 +136,36 @@ void add_axes(const Diagram& diagram, const EmittedProgram& program, Names& iden
     }
 }
 
+/// Axes at run time are no longer than what follows from one of them alone allows.
+void limit_by_derived(Contract& contract) {
+    for (const ContractAxis& derived : contract.axes) {
+        if (!derived.derived || derived.most >= kMostRunTimeSize) continue;
+        SymbolValues values;
+        ContractAxis* base = nullptr;
+        int at_run_time = 0;
+        for (const Symbol symbol : symbols_of(*derived.derived)) {
+            const auto axis =
+                std::find_if(contract.axes.begin(), contract.axes.end(),
+                             [&](const ContractAxis& each) { return each.axis == symbol.axis; });
+            if (axis == contract.axes.end()) break;
+            values[symbol] = axis->fixed.value_or(0);
+            at_run_time += axis->fixed ? 0 : 1;
+            if (!axis->fixed) base = &*axis;
+        }
+        if (at_run_time != 1 || base->derived) continue;
+        const auto fits = [&](std::int64_t size) {
+            values[axis_size(base->axis)] = size;
+            const std::optional<Rational> value = evaluate(*derived.derived, values);
+            return value && to_double(*value) <= static_cast<double>(derived.most);
+        };
+        std::int64_t least = 0;
+        for (std::int64_t step = std::bit_floor(static_cast<std::uint64_t>(base->most)); step > 0;
+             step /= 2)
+            if (least + step <= base->most && fits(least + step)) least += step;
+        base->most = least;
+    }
+}
+
 bool is_permuted(const ContractArray& array) {
     return !std::is_sorted(array.order.begin(), array.order.end());
 }
@@ -199,6 +230,7 @@ Contract contract_of(const Diagram& diagram, const EmittedProgram& program) {
     add_arrays(diagram, program, identifiers, contract);
     add_scalars(diagram, program, identifiers, contract);
     add_axes(diagram, program, identifiers, contract);
+    limit_by_derived(contract);
     for (const EmittedKernel& kernel : program.kernels) {
         contract.shared_bytes = std::max(contract.shared_bytes, kernel.shared_bytes);
         contract.capability = std::max(contract.capability, least_capability(kernel.target));

@@ -198,6 +198,22 @@ TEST_CASE("numbers of 4 bits that share a byte with another row are refused") {
     }
 }
 
+TEST_CASE("a size at run time is no longer than the parts that follow from it allow") {
+    const ExportExample parts{"a sum in parts",
+                              R"(diagram parts {
+  axis n = 100 dynamic, m = 50
+  input A[n, m] : f32
+  output Y[n] : f32 = sum(m) A[n, m]
+  output Z : f32 = sum(n) Y[n]
+})",
+                              "group n by 8 in Y\nstream n by 8 in Z\nsplit-stream n by 32 in Z",
+                              "simt",
+                              {{{"n", 77}}}};
+    const std::string page = make_export(parts).text("README.md");
+    CHECK(page.find("n_part = ceil(n/n_in), at most 4") != std::string::npos);
+    CHECK(page.find("n at run time, at most 128\n") != std::string::npos);
+}
+
 TEST_CASE("self-tests have an even size where a byte holds two numbers") {
     const State state = derive(load("diagram packed { axis n = 6 dynamic, m = 8 dynamic\n input "
                                     "A[n, m] : i4\n output B[n, m] : f32 = A[n, m] * 2 }"),
