@@ -10,7 +10,8 @@ namespace {
 
 /// A size enters the checker: it is the plain diagram's, wherever the derivation sets it.
 std::string reason_of_set(const Diagram& plain, const Command& command) {
-    const auto& [name, size] = *sizes_in({&command, 1}).begin();
+    const Sizes sizes = sizes_in({&command, 1});
+    const auto& [name, size] = *sizes.begin();
     const std::int64_t extent = plain[*find_axis(plain, name)].extent;
     return extent == size ? "a size holds from the plain diagram on, before this step too"
                           : "`--set " + name + "=" + std::to_string(extent) +
