@@ -31,7 +31,7 @@
 //   a sum of products whose operands are f32 and multiplied in parts of tf32 (there too)
 //                      likewise with 2^-20 for u_t, and nothing is cut off
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
-//                      leaves unrounded (Precision::stored)
+//                      leaves unrounded (Precision::stored) in another type than the arithmetic's
 //   a comparison, a selected index
 //                      infinite where the operands err and lie within kSafety times their errors:
 //                      such elements are undecided and counted, not judged

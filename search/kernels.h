@@ -42,7 +42,8 @@ struct KernelCounts {
 
 /// The best tilings of a region of a state, found from rough ones, fastest first and at most `top`;
 /// past the deadline of those that were looked at, of which there is one.
-/// Plain kernels only where the tensor core's way of working takes none.
+/// Plain kernels only where the tensor core's way of working takes none, or the target makes none
+/// of those.
 [[nodiscard]] std::vector<Tiling> best_kernels(const State& state, const std::string& region,
                                                const std::vector<Tiling>& rough,
                                                const KernelSearch& search, std::size_t top,
