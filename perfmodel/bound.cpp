@@ -17,6 +17,30 @@ namespace {
 
 using Conditions = std::vector<std::pair<Expression, bool>>;
 
+/// Elements that a value takes whatever its conditions are.
+std::vector<Read> always_read(const Expression& value) {
+    std::vector<Read> reads;
+    const auto add = [&](const Expression& part) {
+        for (Read& read : always_read(part)) reads.push_back(std::move(read));
+    };
+    if (const Read* element = std::get_if<Read>(&value.node)) {
+        reads.push_back(*element);
+        for (const Expression& index : element->index) add(index);
+    } else if (const Convert* convert = std::get_if<Convert>(&value.node)) {
+        add(convert->argument.front());
+    } else if (const Apply* call = std::get_if<Apply>(&value.node)) {
+        const bool shortens = call->function == Function::And || call->function == Function::Or;
+        const bool chooses = call->function == Function::Select;
+        for (std::size_t i = 0; i < call->arguments.size(); ++i)
+            if (i == 0 || !(shortens || chooses)) add(call->arguments[i]);
+        if (!chooses) return reads;
+        const std::vector<Read> other = always_read(call->arguments[2]);
+        for (Read& read : always_read(call->arguments[1]))
+            if (contains(other, read)) reads.push_back(std::move(read));
+    }
+    return reads;
+}
+
 /// The uses of arrays in the statements of a diagram, last statements first.
 class Uses {
 public:
@@ -62,6 +86,9 @@ private:
         const Function function = call.function;
         const bool chooses =
             function == Function::Select || function == Function::And || function == Function::Or;
+        if (function == Function::Select)
+            for (const Read& read : always_read({call, {}}))
+                needs_.add({readers_, read.array, read.index, conditions});
         follow(call.arguments[0], conditions);
         for (std::size_t i = 1; i < call.arguments.size(); ++i)
             follow(call.arguments[i],

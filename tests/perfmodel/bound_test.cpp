@@ -53,6 +53,13 @@ TEST_CASE("compulsory traffic counts what every schedule must touch") {
         {attention("min(max(q - 3, 0), 50) <= x and x < min(max(q - 3, 0), 50) + 7"),
          2 * 64 * 8 + 2 * 57 * 8},
         {attention("x <= q", Hidden::Then), 2 * 64 * 8 + 95 * 8 + 95 * 8},
+        // what both branches of a condition read is needed whatever the data says
+        {"diagram d {\n axis n = 8, c = 5\n input L[n, c] : f32, y[n] : i32\n output O[n] = sum(c) "
+         "(if c == y[n] then 2 * L[n, c] else L[n, c])\n}\n",
+         8 * 5 + 8 + 8},
+        {"diagram d {\n axis n = 8, c = 5\n input L[n, c] : f32, y[n] : i32\n output O[n] = sum(c) "
+         "(if c == y[n] then 2 * L[n, c] else if y[n] < 3 then L[n, c] else 0)\n}\n",
+         8 + 8},
         // the part of a matrix that a mask leaves is counted point by point
         {"diagram t {\n axis q = 64, x = 96\n input A[q, x] : f32\n"
          " output Y[q] = sum(x) (if x <= q then A[q, x] else 0)\n}\n",
