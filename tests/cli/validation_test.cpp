@@ -95,6 +95,29 @@ TEST_CASE("validation: what kernels hand over rounded judges where the diagram a
     CHECK_EQ(judge(precision).verdict(), Verdict::Wrong);
 }
 
+TEST_CASE("validation: a part that a finite mask hides is judged as what is left of it") {
+    Case hidden = load(R"(diagram hidden {
+  axis q = 8, x = 17, d = 8
+  input S[q, x], V[x, d] : f32
+  Z[q, x] = if x < 16 then S[q, x] else -1e9
+  P[q, x] = softmax[x](Z[q, x])
+  output O[q, d] : f32 = sum(x) P[q, x] * V[x, d]
+})");
+    SourceMap sources;
+    const Result<std::vector<Command>> commands =
+        parse_derivation(sources, sources.add("hidden.drv", "fuse all\nsplit-stream x by 16\n"));
+    REQUIRE(commands.has_value());
+    const Result<State> split = replay(hidden.diagram, *commands);
+    REQUIRE(split.has_value());
+    const ArrayId output = outputs_of(hidden.diagram).front();
+    hidden.outputs = evaluate_whole(hidden.diagram, hidden.inputs, {output});
+    const cli::Validation validation =
+        cli::validate(hidden.diagram, *split, hidden.inputs, hidden.outputs,
+                      precision_of(split->diagram, split->relabelling), 1, 60);
+    CHECK_EQ(validation.verdict(), Verdict::Right);
+    CHECK_LT(validation.outputs.front().tolerance, 1e-3);
+}
+
 TEST_CASE("validation: an array that its own region reads is not handed over rounded") {
     const Case both = load(R"(diagram both {
   axis n = 8, m = 8
