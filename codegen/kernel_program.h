@@ -31,6 +31,7 @@ struct Tile {
         std::int64_t rows = 0;
         std::int64_t columns = 0;
         bool panels = false;  ///< as prelude/panels.cuh has them
+        bool turned = false;  ///< read down its columns
         bool operator==(const Matrix&) const = default;
     };
     std::optional<Matrix> matrix;

@@ -240,7 +240,9 @@ Expression tile_at(const Tile& tile, Expression offset) {
     if (!tile.matrix) arguments.emplace_back(tile.elements / tile.stages);
     arguments.emplace_back(Quoted{tile.name});
     if (!tile.matrix) return call({"shared_tile", {element}}, std::move(arguments));
-    const char* maker = tile.matrix->panels ? "shared_panels" : "shared_matrix";
+    const char* maker = tile.matrix->panels   ? "shared_panels"
+                        : tile.matrix->turned ? "turned_matrix"
+                                              : "shared_matrix";
     return call({maker, {element, tile.matrix->rows, tile.matrix->columns}}, std::move(arguments));
 }
 

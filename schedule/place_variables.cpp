@@ -176,6 +176,21 @@ bool Planner::repeats_rows(const Load& load) const {
                        [&](const TilePart& part) { return !used.contains(part.axis); });
 }
 
+/// Whether neighbours in device memory, vectors of them, lie along the rows of threads, which hold
+/// vectors of columns: such a part is turned in shared memory. What is folded stays in registers,
+/// which a fold reads more than once.
+bool Planner::comes_turned(const Load& load, const std::vector<std::optional<AxisId>>& axes) const {
+    constexpr std::int64_t kVectorBits = 128;
+    const auto bits =
+        static_cast<std::int64_t>(bits_of(region_.variables[load.target.index()].type));
+    const bool folds = std::any_of(computes_.begin(), computes_.end(), [](const auto& each) {
+        return !folded_axes(each.second->statement).empty();
+    });
+    return !folds && load.gather.empty() && !is_tiled(plan_.tile_axes, load) && bits >= 8 &&
+           axes[innermost_dimension(region_.arrays[load.array.index()])] == plan_.row &&
+           plan_.extents.at(*plan_.row) * bits >= kVectorBits;
+}
+
 void Planner::place_loaded(VariableId variable) {
     const auto [load, loop] = loads_.at(variable);
     const Variable& info = region_.variables[variable.index()];
@@ -208,6 +223,10 @@ void Planner::place_loaded(VariableId variable) {
             if (contiguous(array_of(variable), matrix.column_dimension) &&
                 (tile.type != ElementType::I4 || comes_in_bulk(variable, matrix)))
                 tile = matrix;
+        } else if (in_registers && is_row && comes_turned(*load, axes)) {
+            shape_matrix(variable, tile);
+            tile.streamed = loop != nullptr;
+            tile.turned = true;
         } else if (in_registers && is_row && !repeats_rows(*load)) {
             tile.home = Home::Fragment;
             for (std::size_t d = 0; d < axes.size(); ++d)

@@ -259,6 +259,16 @@ std::vector<std::optional<AxisId>> Planner::row_candidates() const {
         if (!folded.contains(axis)) kept.push_back(axis);
     if (kept.size() == 1 && seen.size() == 1 && lies_in_memory(kept.front()))
         result.emplace_back(std::nullopt);
+    // So does that along which neighbours of a result are neighbours in memory.
+    std::set<AxisId> fastest;
+    for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+        const Save* save = std::get_if<Save>(&statement.node);
+        if (save == nullptr) return;
+        const Array& array = region_.arrays[save->array.index()];
+        if (!array.axes.empty()) fastest.insert(array.axes[innermost_dimension(array)]);
+    });
+    std::stable_partition(kept.begin(), kept.end(),
+                          [&](AxisId axis) { return !fastest.contains(axis); });
     for (const AxisId axis : kept) result.emplace_back(axis);
     if (!result.empty()) return result;
     result.emplace_back(std::nullopt);
@@ -354,13 +364,17 @@ void Planner::choose_staged() {
 }
 
 /// Matrices along the row axis hold the rows of all warps, and along the axis of a vector as many
-/// as the vector, whose elements are made of theirs.
+/// as the vector, whose elements are made of theirs; turned ones as many as threads hold columns.
 void Planner::extend_rows() {
     std::map<AxisId, std::int64_t> least;
-    for (const auto& [variable, tile] : plan_.tiles)
+    for (const auto& [variable, tile] : plan_.tiles) {
         if (tile.home == Home::Shared) least[*tile.column] = vector_extent(plan_, *tile.column);
+        if (tile.home == Home::Fragment && !plan_.has_products())
+            least[*tile.column] = padded(columns_of(plan_, *tile.column).padded, kTile);
+    }
     if (plan_.row)
-        least[*plan_.row] = std::max(least[*plan_.row], plan_.rows_of_warp * plan_.warps_down);
+        least[*plan_.row] =
+            std::max(least[*plan_.row], padded(plan_.rows_of_warp * plan_.warps_down, kTile));
     for (auto& [variable, tile] : plan_.tiles) {
         if (tile.home != Home::Matrix) continue;
         const auto load = loads_.find(variable);

@@ -66,6 +66,7 @@ struct Tile {
     std::int64_t rows = 1;     ///< of a matrix, padded
     std::int64_t columns = 1;  ///< of a matrix, padded
     bool streamed = false;     ///< copied, and filled again by a loop for every chunk
+    bool turned = false;       ///< of a matrix: threads hold vectors of its columns
     /// Whether a view that reaches past the end of its array is zero there, not its last element.
     bool zero_past_end = false;
     /// Of a gathered matrix: where its elements are read; elsewhere it is zero.

@@ -125,6 +125,12 @@ NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at, 
             : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3])
             : "l"(array + at), "r"(u32(there)));
 }
+/// A word of device memory, at a multiple of its size, which the compiler may read once for several
+/// readers.
+template <class T>
+NK_DEVICE u32 device_word(Global<const T> array, i64 at) {
+    return __ldg(reinterpret_cast<const u32*>(array + at));
+}
 /// The distance of an element from the last multiple of 16 bytes before it, in bytes.
 template <class T>
 NK_DEVICE u32 past_multiple(Global<const T> array, i64 at) {

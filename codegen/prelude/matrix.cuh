@@ -60,10 +60,38 @@ struct Matrix {
     }
 };
 
+/// A matrix that threads read down its columns, each as many rows as a unit has elements: one unit
+/// of rows so far apart has no bank conflicts either.
+template <class T, int kRows, int kColumns>
+struct TurnedMatrix {
+    using Element = T;
+    using Straight = Matrix<T, kRows, kColumns>;
+    static constexpr int rows = kRows;
+    static constexpr int columns = kColumns;
+    static constexpr int unit = Straight::unit;
+    static constexpr int row_bytes = Straight::row_bytes;
+
+    Shared<T> data;
+
+    static NK_DEVICE int turn(int row) { return Straight::turn(row ^ row / unit); }
+    static NK_DEVICE int place(int row, int column) {
+        return row * kColumns + (turn(row) * unit ^ column);
+    }
+    NK_DEVICE decltype(auto) operator()(int row, int column) const {
+        check_element(data, row, kRows, column, kColumns);
+        return data[place(row, column)];
+    }
+};
+
 /// The tile `offset` bytes from the start of shared memory, a multiple of 16.
 template <class T, int kRows, int kColumns>
 NK_DEVICE Matrix<T, kRows, kColumns> shared_matrix(unsigned char* memory, int offset,
                                                    const char* name) {
+    return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
+}
+template <class T, int kRows, int kColumns>
+NK_DEVICE TurnedMatrix<T, kRows, kColumns> turned_matrix(unsigned char* memory, int offset,
+                                                         const char* name) {
     return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
 }
 
@@ -87,6 +115,25 @@ NK_DEVICE float element_of(Tiles<T, kRows, kColumns> tile, int row, int column) 
     check_element(tile.data, row, kRows, column, kColumns);
     const u32 word = shared_word(tile.data, tile.place(row, column / 2 * 2) * 2);
     return to_f32(T{u16(column % 2 == 0 ? word & 0xffffu : word >> 16)});
+}
+
+/// Likewise of an array in device memory: the first or the second of a word.
+template <class T, class Place>
+NK_DEVICE float element_of(Global<const T> array, Place place, int which) {
+    static_assert(sizeof(T) == 2);
+    const u32 word = device_word(array, place - which);
+    return to_f32(T{u16(which == 0 ? word & 0xffffu : word >> 16)});
+}
+/// And one of a byte, of four.
+template <template <class, int, int> class Tiles, class T, int kRows, int kColumns>
+NK_DEVICE T byte_of(Tiles<T, kRows, kColumns> tile, int row, int column) {
+    static_assert(sizeof(T) == 1);
+    check_element(tile.data, row, kRows, column, kColumns);
+    const u32 word = shared_word(tile.data, tile.place(row, column / 4 * 4));
+    const auto byte = static_cast<unsigned char>(word >> column % 4 * 8);
+    T value;
+    memcpy(&value, &byte, 1);
+    return value;
 }
 
 /// Calls body(own, base, column, bytes) for this thread's share of the vectors of kVector elements

@@ -29,6 +29,13 @@ NK_DEVICE u32 pair_of(Global<const T> array, Place place) {
     return first.bits | u32(second.bits) << 16;
 }
 
+/// From an even place on of an array in which words begin there.
+template <class T>
+NK_DEVICE u32 word_of(Global<const T> array, i64 place) {
+    static_assert(sizeof(T) == 2);
+    return device_word(array, place);
+}
+
 /// What eight integers of 4 bits, of a row of a tile of bytes from `column` on, are in.
 template <template <class, int, int> class Tiles, class T, int kRows, int kBytes>
 NK_DEVICE u32 nibble_word(Tiles<T, kRows, kBytes> tile, int row, int column) {

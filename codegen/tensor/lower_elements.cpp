@@ -5,6 +5,7 @@
 
 #include "codegen/lowering/element_test.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "diagrams/memory_order.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
@@ -270,7 +271,42 @@ kernel::Expression TensorLowering::row_leader() const {
     return lane && first_across();
 }
 
-void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
+/// The axes along which a thread that computes holds neighbours, the first at an even index.
+std::set<AxisId> TensorLowering::paired_columns(const Compute& compute) const {
+    std::set<AxisId> columns;
+    if (!plan_.has_products()) return columns;
+    for (const auto& [leaf, product] : plan_.products) {
+        if (&std::get<Compute>(leaves_[leaf.index()]->node) != &compute) continue;
+        columns.insert(product.column);
+        if (!product.left.panel) columns.insert(product.depth);
+        return columns;
+    }
+    const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
+    if (tile.home == Home::Fragment && tile_parts(*tile.column).empty())
+        columns.insert(*tile.column);
+    return columns;
+}
+
+/// The innermost dimension of an array, where words of two elements begin at its even places and a
+/// thread that reads one needs the other.
+std::optional<std::size_t> TensorLowering::word_dimension(VariableId id,
+                                                          const std::set<AxisId>& paired) {
+    const Load& load = *loads_.at(id);
+    const ElementType type = device_type(load.array);
+    const Array& array = region_.arrays[load.array.index()];
+    const bool is_plain = load.gather.empty() && !schedule::is_tiled(plan_.tile_axes, load);
+    if ((type != ElementType::BF16 && type != ElementType::F16) || array.axes.empty() || !is_plain)
+        return std::nullopt;
+    const std::size_t last = innermost_dimension(array);
+    const AxisIndex* axis = std::get_if<AxisIndex>(&load.index[last].front().node);
+    if (axis == nullptr || load.index[last].size() != 1 || !paired.contains(axis->axis) ||
+        vector_elements(load.array, divisor_of(ranges_.at(axis->axis).start)) == 1)
+        return std::nullopt;
+    return last;
+}
+
+void TensorLowering::add_element(ExpressionScope& scope, VariableId id,
+                                 const std::set<AxisId>& paired) {
     const ArrayId array = region_.variables[id.index()].array;
     const schedule::Tile tile = plan_.tiles.at(id);
     const bool finite = !plan_.infinite.contains(array);
@@ -306,16 +342,25 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
             if (tile.type == ElementType::I4)
                 return integer_code(call("nibble_of", {matrix(id), place[0], place[1]}),
                                     range_of(tile.type));
+            const bool bytes = bits_of(tile.type) == 8 && plan_.has_products();
             Code code = pairs ? real_code(call("element_of", {matrix(id), place[0], place[1]}))
-                              : loaded(element(matrix(id), place), tile.type);
+                              : loaded(bytes ? call("byte_of", {matrix(id), place[0], place[1]})
+                                             : element(matrix(id), place),
+                                       tile.type);
             code.finite = finite;
             return code;
         };
         return;
     case Home::Device: break;
     }
+    const std::optional<std::size_t> words = word_dimension(id, paired);
     scope.elements[array] = [=, this](const std::vector<IndexForm>& at) {
-        Code code = device_element(loads_.at(id)->array, device_indices(id, at, std::nullopt));
+        const ArrayId from = loads_.at(id)->array;
+        const std::vector<IndexForm> inside = device_indices(id, at, std::nullopt);
+        Code code = device_element(from, inside);
+        if (words && inside[*words] == at[*words])
+            code.value = call("element_of", {variable(buffer_name(from, false)),
+                                             expression_of(*code.place), variable("j") % 2});
         code.finite = finite || code.sort != Sort::Real;
         return code;
     };
@@ -410,7 +455,8 @@ ExpressionScope TensorLowering::scope_for(const Compute& compute) {
     // all of a result.
     scope.gradual = !chunked_;
     scope.known = known_;
-    for (const VariableId variable : compute.reads) add_element(scope, variable);
+    const std::set<AxisId> paired = paired_columns(compute);
+    for (const VariableId variable : compute.reads) add_element(scope, variable, paired);
     for (const Expression* expression : expressions_of(compute.statement))
         note_parameters(*expression, scope);
     return scope;
@@ -452,6 +498,33 @@ void TensorLowering::name_tests(const Expression& whole, AxisId column, const El
         if (is_known || !along(condition).contains(column)) return;
         Code test = element_test(condition, scope, element, columns, before);
         scope.named.emplace_back(condition, std::move(test));
+    });
+}
+
+/// What either branch of a condition reads in shared memory is read before: threads of a warp that
+/// go both ways would take turns.
+void TensorLowering::name_branches(const Expression& whole, const ElementScope& element,
+                                   ExpressionScope& scope, Body& inside) {
+    const auto name_read = [&](const Expression& part) {
+        const Read* read = std::get_if<Read>(&part.node);
+        if (read == nullptr) return;
+        const bool is_shared = std::any_of(shared_.begin(), shared_.end(), [&](const auto& each) {
+            return region_.variables[each.first.index()].array == read->array &&
+                   plan_.tiles.at(each.first).home == Home::Matrix;
+        });
+        const bool is_known = std::any_of(scope.named.begin(), scope.named.end(),
+                                          [&](const auto& each) { return each.first == part; });
+        if (!is_shared || is_known) return;
+        Code code = ExpressionPrinter(scope).print(part, element);
+        const std::string name = fmt::format("t{}", temporaries_++);
+        inside.push_back(define(type_of(code), name, std::exchange(code.value, variable(name))));
+        scope.named.emplace_back(part, std::move(code));
+    };
+    walk(whole, [&](const Expression& part) {
+        const Apply* call = std::get_if<Apply>(&part.node);
+        if (call == nullptr || call->function != Function::Select) return;
+        for (std::size_t i = 1; i < call->arguments.size(); ++i)
+            walk(call->arguments[i], name_read);
     });
 }
 
@@ -502,7 +575,11 @@ Code TensorLowering::hoisted(const Expression& value, const Domain& domain, Expr
     }
     element.temporaries = &inside;
     element.next_temporary = &temporaries_;
-    return ExpressionPrinter(scope).print(whole, element);
+    const std::size_t known = scope.named.size();
+    name_branches(whole, element, scope, inside);
+    Code code = ExpressionPrinter(scope).print(whole, element);
+    scope.named.resize(known);
+    return code;
 }
 
 }  // namespace napkin::lowering

@@ -97,8 +97,9 @@ void TensorLowering::lower_pair_reads(const schedule::Op& op, LeafId leaf, Span 
             for (const AxisId axis : region_.arrays[wanted.array.index()].axes)
                 at.push_back(element.index.at(axis));
             const Code code = scope.elements.at(wanted.array)(at);
-            pair = call("pair_of", {variable(buffer_name(loads_.at(id)->array, false)),
-                                    expression_of(*code.place)});
+            pair = call(
+                word_dimension(id, {product.depth}) ? "word_of" : "pair_of",
+                {variable(buffer_name(loads_.at(id)->array, false)), expression_of(*code.place)});
         }
         inside.push_back(assign(pair_at(leaf, read), std::move(pair)));
     }

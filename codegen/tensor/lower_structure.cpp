@@ -130,8 +130,10 @@ void TensorLowering::name_buffers() {
     };
     for (const auto& [variable, buffer] : schedule_.buffer_of) {
         const schedule::Tile& tile = plan_.tiles.at(variable);
-        if (tile.home == Home::Matrix)
+        if (tile.home == Home::Matrix) {
             matrix(buffer, tile.type, tile.rows, map_elements(tile.type, tile.columns));
+            tiles[buffer.index()].matrix->turned = tile.turned;
+        }
         if (tile.home != Home::Shared) continue;
         const std::int64_t elements = schedule::vector_extent(plan_, *tile.column);
         vector(buffer, elements,

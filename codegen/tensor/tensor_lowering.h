@@ -336,7 +336,12 @@ private:
     /// what is read elsewhere than it is computed, where nothing uses it, within the tile.
     [[nodiscard]] IndexForm place_in_tile(const IndexForm& at, const IndexForm& origin, AxisId own,
                                           std::int64_t held) const;
-    void add_element(ExpressionScope& scope, VariableId variable);
+    /// Of what lies in device memory, neighbours along axes of `paired` are read in one word.
+    void add_element(ExpressionScope& scope, VariableId variable,
+                     const std::set<AxisId>& paired = {});
+    [[nodiscard]] std::set<AxisId> paired_columns(const Compute& compute) const;
+    [[nodiscard]] std::optional<std::size_t> word_dimension(VariableId variable,
+                                                            const std::set<AxisId>& paired);
     [[nodiscard]] bool is_in_pairs(VariableId variable) const;
     void declare(VariableId variable, Body& body);
     [[nodiscard]] IndexForm local_index(AxisId axis) const;
@@ -379,6 +384,8 @@ private:
     /// The same as the number that it is, not as a real one.
     [[nodiscard]] Code hoisted(const Expression& value, const Domain& domain,
                                ExpressionScope& scope, Body& before, Body& inside);
+    void name_branches(const Expression& whole, const ElementScope& element, ExpressionScope& scope,
+                       Body& inside);
     void name_tests(const Expression& whole, AxisId column, const ElementScope& element,
                     ExpressionScope& scope, Body& before) const;
     [[nodiscard]] Expression prepared(const Expression& value, const Domain& domain) const;

@@ -216,6 +216,12 @@ NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at, 
     std::memcpy(words, array.place(at), sizeof words);
 }
 template <class T>
+NK_DEVICE u32 device_word(Global<const T> array, i64 at) {
+    u32 word[1];
+    read_vector(word, array, at, true);
+    return word[0];
+}
+template <class T>
 NK_DEVICE bool whole_words_inside(Global<const T>, i64 size, i64 from, i64 to) {
     constexpr i64 kVector = 16 / i64(sizeof(T));
     return from >= kVector && to + kVector <= size;
