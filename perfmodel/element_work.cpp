@@ -125,13 +125,23 @@ UnitWork ElementWork::reading(const Compute& compute, ArrayId array, const Expre
             tile->second.home != schedule::Home::Shared)
             return work;
         work.instructions = (in_vectors ? 1 : kReadAlone) + widen;
-        if (in_vectors)
+        if (tile->second.turned)
+            work.shared = turned_bytes();
+        else if (in_vectors)
             work.shared = static_cast<double>(bits_of(tile->second.type)) / 8;
         else
             work.turns = (is_far && varies_down(read) ? kRowsOfFragment : 1.0) / kLanes;
         return work;
     }
     return work;
+}
+
+/// Of the banks' bytes, for an element that a lane reads alone: eight rows lie at different ones.
+double ElementWork::turned_bytes() const {
+    constexpr double kBankBytes = 128;
+    constexpr double kRowsApart = 8;
+    const double rows = std::min(static_cast<double>(plan_.lanes_per_row), kLanes);
+    return kBankBytes / kLanes * std::max(1.0, rows / kRowsApart);
 }
 
 /// Whether it differs from row to row.

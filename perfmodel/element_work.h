@@ -40,6 +40,7 @@ public:
 private:
     [[nodiscard]] std::vector<AxisId> axes_of(const Compute& compute) const;
     [[nodiscard]] bool varies_in_row(const Compute& compute, const Expression& expression) const;
+    [[nodiscard]] double turned_bytes() const;
     [[nodiscard]] bool varies_down(const Expression& read) const;
     [[nodiscard]] UnitWork reading(const Compute& compute, ArrayId array,
                                    const Expression& read) const;

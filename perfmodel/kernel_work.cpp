@@ -267,6 +267,9 @@ private:
         if (!plan_.has_products()) work += scattered_.read_by(compute, leaf);
         work.instructions += places * kPerHalf * halves_of(compute);
         const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
+        if (plan_.has_products() && tile.home == schedule::Home::Matrix)
+            for (const Expression* value : expressions_of(compute.statement))
+                work += scattered_.of_operand(compute, *value, places);
         // Lanes that fold a row for what comes next wait for each other.
         if (std::holds_alternative<Fold>(compute.statement.body) && plan_.has_products() &&
             tile.home == schedule::Home::Row && !plan_.lane_folds.contains(leaf))

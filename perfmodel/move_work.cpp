@@ -42,8 +42,11 @@ UnitWork MoveWork::of(const schedule::Op& op, const TileStatement& leaf) const {
         add_elements_saved(8 * bytes / bits, work);
     else if (!op.box)
         work.instructions = moves(variable, bits, bytes);
-    if (!plan_.has_products()) work.turns += kPerLine * lines_beyond(leaf, bits, bytes);
-    if (is_save) work.turns += scattered_.saved_turns(std::get<Save>(leaf.node));
+    const double scattered = is_save ? scattered_.lines_saved(std::get<Save>(leaf.node)) : 0;
+    if (scattered > 0)
+        work.turns += kPerLine * scattered;
+    else if (!plan_.has_products())
+        work.turns += kPerLine * lines_beyond(leaf, bits, bytes);
     for (const schedule::BufferId buffer : op.writes)
         if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
     return work;

@@ -59,7 +59,7 @@ UnitWork ScatteredReads::loaded(const Load& load) const {
     return reads(of_thread, of_thread, lines_of(read, column), kTogether);
 }
 
-double ScatteredReads::saved_turns(const Save& save) const {
+double ScatteredReads::lines_saved(const Save& save) const {
     const schedule::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
     if (plan_.has_products() || tile.home != Home::Fragment || array.axes.empty()) return 0;
@@ -94,10 +94,14 @@ bool ScatteredReads::in_vectors(const Read& read, AxisId column) const {
     const Array& array = region_.arrays[read.array.index()];
     const std::size_t last = innermost_dimension(array);
     if (read.index[last] == axis_index(column)) return true;
+    return schedule::keeps_vectors(region_, read.index[last], column, array.axes[last],
+                                   plan_.vector, run_time_sizes());
+}
+
+std::vector<bool> ScatteredReads::run_time_sizes() const {
     std::vector<bool> run_time;
     for (const Axis& axis : region_.axes) run_time.push_back(axis.dynamic);
-    return schedule::keeps_vectors(region_, read.index[last], column, array.axes[last],
-                                   plan_.vector, run_time);
+    return run_time;
 }
 
 UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) const {
@@ -106,6 +110,13 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
     std::vector<const Expression*> values = expressions_of(compute.statement);
     if (serial != nullptr) values = {&serial->value};
     const schedule::Tile& target = plan_.tiles.at(compute.targets.front());
+    const Map* map = std::get_if<Map>(&compute.statement.body);
+    std::optional<Expression> joined;
+    if (map != nullptr && target.home == Home::Fragment) {
+        joined = schedule::join_branches(region_, map->value, *target.column, plan_.vector,
+                                         run_time_sizes());
+        values = {&*joined};
+    }
     std::optional<AxisId> lanes;
     if (target.home == Home::Fragment)
         lanes = target.column;
@@ -188,20 +199,38 @@ double ScatteredReads::lines_of(const Read& read, std::optional<AxisId> along,
     const Array& array = region_.arrays[read.array.index()];
     const auto stride = [&](AxisId axis) {
         double apart = static_cast<double>(bits_of(array.type)) / 8;
-        for (std::size_t d = read.index.size(); d-- > 0;) {
-            if (schedule::axes_along(plan_.tile_axes, read.index[d]).contains(axis)) return apart;
+        for (std::size_t place = read.index.size(); place-- > 0;) {
+            const std::size_t d = dimension_at(array, place);
+            if (axes_used(read.index[d]).contains(axis)) return apart;
             apart *= static_cast<double>(region_.axes[array.axes[d].index()].extent);
         }
         return 0.0;
     };
-    const auto lines = [&](double lanes, double apart) {
-        return std::clamp(lanes * apart / kLine, 1.0, lanes);
+    // Lanes that are `each` indices apart; those of a tile axis go along its last part first.
+    const auto lines = [&](double lanes, AxisId axis, double each) {
+        const schedule::TileAxis* tile = schedule::find_tile_axis(plan_.tile_axes, axis);
+        std::vector<schedule::TilePart> parts;
+        if (tile != nullptr) parts = tile->parts;
+        if (parts.empty()) parts.push_back({axis, 0});
+        double all = 1;
+        while (!parts.empty()) {
+            const double held = std::max(1.0, static_cast<double>(parts.back().extent) / each);
+            const double here = parts.size() > 1 ? std::min(lanes, held) : lanes;
+            all *= std::clamp(here * each * stride(parts.back().axis) / kLine, 1.0, here);
+            lanes /= here;
+            each = 1;
+            parts.pop_back();
+        }
+        return all;
     };
     const double of_row = std::min(static_cast<double>(plan_.lanes_per_row), kLanes);
     double all = 1;
-    if (along) all *= lines(of_row, static_cast<double>(plan_.vector) * stride(*along));
-    if (plan_.row) all *= lines(kLanes / of_row, stride(*plan_.row));
-    if (shared) all *= lines(kLanes / of_row, stride(*shared));
+    const auto vector = static_cast<double>(plan_.vector);
+    if (along)
+        all *=
+            lines(std::min(of_row, std::ceil(elements_.extent(*along) / vector)), *along, vector);
+    if (plan_.row) all *= lines(kLanes / of_row, *plan_.row, 1);
+    if (shared) all *= lines(kLanes / of_row, *shared, 1);
     return all;
 }
 

@@ -24,7 +24,7 @@ public:
     /// Of such a load, but for the bytes.
     [[nodiscard]] UnitWork loaded(const Load& load) const;
     /// Lines that a save's elements are in, of each of a warp's: of columns that are no neighbours.
-    [[nodiscard]] double saved_turns(const Save& save) const;
+    [[nodiscard]] double lines_saved(const Save& save) const;
     /// Of a statement where no product is: each thread reads along all that it folds by itself,
     /// whatever lanes have nothing of their own. Neighbouring columns of a thread come together.
     [[nodiscard]] UnitWork read_by(const Compute& compute, schedule::LeafId leaf) const;
@@ -40,6 +40,7 @@ private:
                                    const std::set<AxisId>& along) const;
     /// Whether threads read neighbours along the columns at once.
     [[nodiscard]] bool in_vectors(const Read& read, AxisId column) const;
+    [[nodiscard]] std::vector<bool> run_time_sizes() const;
     [[nodiscard]] double sectors_of(ArrayId array, double bits) const;
     [[nodiscard]] double lines_of(const Read& read, std::optional<AxisId> along,
                                   std::optional<AxisId> shared = std::nullopt) const;

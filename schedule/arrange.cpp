@@ -212,8 +212,8 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
                  : std::vector{"warps_down", "warps"}},
             wanted, "leave it out, and the planner chooses");
     plan.rows_of_warp = padded(ceil_quotient(rows, plan.warps_down), rows_at_once);
-    std::int64_t held =
-        plan.rows_of_warp / rows_at_once * ceil_quotient(columns, plan.lanes_per_row);
+    std::int64_t held = plan.rows_of_warp / rows_at_once *
+                        padded(ceil_quotient(columns, plan.lanes_per_row), plan.vector);
     if (plan.rows_in_pairs > 0) held = ceil_quotient(held * plan.rows_in_pairs, 2);
     const std::int64_t others = plan.rows_in_pairs > 0 ? 30 : 24;  // registers beside the elements
     plan.registers_of_rows = held + others;

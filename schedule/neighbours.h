@@ -15,4 +15,11 @@ namespace napkin::schedule {
                                  AxisId columns, AxisId dimension, std::int64_t count,
                                  const std::vector<bool>& run_time);
 
+/// The value with one read where a condition on indices chooses between two of an array, if it
+/// keeps vectors: `if d < 64 then c[d] else c[d - 64]` reads c[if d < 64 then d else d - 64], also
+/// within what either branch computes.
+[[nodiscard]] Expression join_branches(const RegionProgram& region, Expression value,
+                                       AxisId columns, std::int64_t count,
+                                       const std::vector<bool>& run_time);
+
 }  // namespace napkin::schedule

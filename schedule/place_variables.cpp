@@ -227,6 +227,10 @@ void Planner::place_loaded(VariableId variable) {
             shape_matrix(variable, tile);
             tile.streamed = loop != nullptr;
             tile.turned = true;
+            // Rows that do not fill all banks would share some.
+            constexpr std::int64_t kBankBits = 1024;
+            tile.columns =
+                padded(tile.columns, kBankBits / static_cast<std::int64_t>(bits_of(tile.type)));
         } else if (in_registers && is_row && !repeats_rows(*load)) {
             tile.home = Home::Fragment;
             for (std::size_t d = 0; d < axes.size(); ++d)

@@ -96,9 +96,9 @@ private:
     /// The best, and the best of some other structures that are not far behind; where these are all
     /// in parts, the best of some in one piece, since other sizes may save what parts save.
     [[nodiscard]] std::vector<Made> starts() const {
-        constexpr std::size_t kMostOthers = 2;
+        constexpr std::size_t kMostOthers = 4;
         constexpr std::size_t kMostWhole = 4;
-        constexpr double kFar = 1.5;
+        constexpr double kFar = 3;
         std::vector<Made> all = ranked();
         std::vector<Made> chosen;
         if (search_.starts == 0) return chosen;

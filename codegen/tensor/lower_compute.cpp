@@ -8,6 +8,7 @@
 #include "codegen/tensor/fold_code.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/tensor/vectors.h"
+#include "schedule/neighbours.h"
 #include "schedule/statements.h"
 
 namespace napkin::lowering {
@@ -125,6 +126,8 @@ void TensorLowering::lower_map(const Compute& compute, const Expression& value, 
     Vectors vectors;
     if (domain.column && !plan_.has_products() && plan_.vector > 1) {
         vectors = vectors_of_row(*domain.column);
+        kept = schedule::join_branches(region_, std::move(kept), *domain.column, vectors.count,
+                                       run_time_);
         ElementScope first = element_of(domain);
         first.index[*domain.column] = ranges_.at(*domain.column).start + vectors.first;
         for (const VariableId read : compute.reads) {

@@ -5,6 +5,7 @@
 
 #include "codegen/lowering/element_test.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "diagrams/contains.h"
 #include "diagrams/memory_order.h"
 #include "schedule/straight_reads.h"
 
@@ -288,13 +289,19 @@ std::set<AxisId> TensorLowering::paired_columns(const Compute& compute) const {
 }
 
 /// The innermost dimension of an array, where words of two elements begin at its even places and a
-/// thread that reads one needs the other.
+/// thread that reads one needs the other. What several statements read is read again by each of
+/// them: words would be held from one to the next.
 std::optional<std::size_t> TensorLowering::word_dimension(VariableId id,
                                                           const std::set<AxisId>& paired) {
     const Load& load = *loads_.at(id);
     const ElementType type = device_type(load.array);
     const Array& array = region_.arrays[load.array.index()];
     const bool is_plain = load.gather.empty() && !schedule::is_tiled(plan_.tile_axes, load);
+    const auto readers = std::count_if(leaves_.begin(), leaves_.end(), [&](const auto* leaf) {
+        const Compute* compute = std::get_if<Compute>(&leaf->node);
+        return compute != nullptr && contains(compute->reads, id);
+    });
+    if (readers != 1) return std::nullopt;
     if ((type != ElementType::BF16 && type != ElementType::F16) || array.axes.empty() || !is_plain)
         return std::nullopt;
     const std::size_t last = innermost_dimension(array);

@@ -169,8 +169,15 @@ void TensorLowering::read_turned(Vectors& vectors, VariableId id, const Expressi
                 return;
             at.push_back(ExpressionPrinter(scope).index(read->index[d], first));
         }
-        at[last] = vector_inside(vectors, at[last], sizes_[dimensions[last].index()]) +
-                   vectors.local - vectors.first;
+        at[last] = vector_inside(vectors, at[last], sizes_[dimensions[last].index()]);
+        if (divisor_of(at[last]) % vectors.count != 0) {
+            const std::string chosen =
+                names_.fresh(axis_names_[vectors.columns.index()].local + "_chosen");
+            vectors.before.push_back(define("int", chosen, expression_of(at[last])));
+            multiples_[chosen] = vectors.count;
+            at[last] = index_atom(chosen, range_of(at[last]));
+        }
+        at[last] = at[last] + vectors.local - vectors.first;
         Code code =
             real_code(subscript(vector_of(vectors, id, at), variable(vectors.element)), true);
         scope.named.emplace_back(node, code);
@@ -248,7 +255,8 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     vectors.local = local_index(panel.columns);
     vectors.first = index_atom(first, range_of(vectors.local));
     multiples_[first] = vectors.count;
-    const Expression whole = prepared(value, {true, panel.columns});
+    const Expression whole = schedule::join_branches(
+        region_, prepared(value, {true, panel.columns}), panel.columns, vectors.count, run_time_);
     ExpressionScope scope = scope_for(compute);
     ElementScope element = element_of({});
     element.index[panel.rows] = ranges_.at(panel.rows).start + local_index(panel.rows);
