@@ -39,11 +39,9 @@ constexpr bool kIsByte = false;
 template <>
 constexpr bool kIsByte<i8> = true;
 
-/// Elements of T in words of memory, as values from `first` on. Bytes are fractions of numbers
-/// whose last bit is worth one: what converts integers takes four times as long.
+/// Elements of T in words of memory, as values from `first` on.
 template <class T, int kCount, int kWords>
 NK_DEVICE void widen(Values<kCount>& values, int first, const u32 (&words)[kWords]) {
-    constexpr int kEach = 4 / int(sizeof(T));
 #ifdef NK_WIDENS_FP8
     if constexpr (kIsFp8<T>) {
 #pragma unroll
@@ -57,17 +55,11 @@ NK_DEVICE void widen(Values<kCount>& values, int first, const u32 (&words)[kWord
 #endif
     if constexpr (kIsByte<T>) {
 #pragma unroll
-        for (int j = 0; j < 4 * kWords; ++j) {
-            const u32 unsigned_bytes = words[j / 4] ^ 0x80808080u;
-            values[first + j] =
-                float_of(select_bytes(unsigned_bytes, 0x4b000000u, 0x7440u + j % 4)) - 8388736.0f;
-        }
+        for (int j = 0; j < 4 * kWords; ++j) values[first + j] = widened_byte(words[j / 4], j % 4);
         return;
     }
-    T elements[kEach * kWords];
-    memcpy(elements, words, sizeof words);
 #pragma unroll
-    for (int j = 0; j < kEach * kWords; ++j) values[first + j] = to_f32(elements[j]);
+    for (int j = 0; j < kWords * 4 / int(sizeof(T)); ++j) values[first + j] = part_of<T>(words, j);
 }
 
 /// kCount elements of a row of a tile from `column` on, a multiple of kCount.

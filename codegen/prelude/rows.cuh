@@ -42,10 +42,8 @@ struct RowFragment : RowPlaces<kRows, kVectors, kVector, kLanes> {
     /// Takes words of T from column j on.
     template <class T, int kWords>
     NK_DEVICE void take(int i, int j, const u32 (&words)[kWords]) {
-        T values[kWords * 4 / int(sizeof(T))];
-        memcpy(values, words, sizeof values);
 #pragma unroll
-        for (int k = 0; k < kWords * 4 / int(sizeof(T)); ++k) take(i, j + k, values[k]);
+        for (int k = 0; k < kWords * 4 / int(sizeof(T)); ++k) at[i][j + k] = part_of<T>(words, k);
     }
     template <class T>
     NK_DEVICE void take(int i, int j, T value) {
@@ -287,10 +285,9 @@ NK_DEVICE void load_row_pieces(RowFragment<kRows, kVectors, kVector, kLanes>& fr
         for (int i = 0; i < kRows; ++i)
 #pragma unroll
             for (int part = 0; part < kParts; ++part) {
-                T values[kPart];
-                memcpy(values, words[i][part], kPart * sizeof(T));
 #pragma unroll
-                for (int k = 0; k < kPart; ++k) fragment(i, part * kPart + k) = to_f32(values[k]);
+                for (int k = 0; k < kPart; ++k)
+                    fragment(i, part * kPart + k) = part_of<T>(words[i][part], k);
             }
     }
 }

@@ -82,6 +82,21 @@ NK_DEVICE float to_f32(int value) {
 NK_DEVICE float to_f32(i64 value) {
     return float(value);
 }
+template <class T>
+constexpr bool kIsBf16 = false;
+template <>
+constexpr bool kIsBf16<bf16> = true;
+/// The j-th of the numbers of T in words; of two in a word, in one instruction.
+template <class T, int kWords>
+NK_DEVICE float part_of(const u32 (&words)[kWords], int j) {
+    if constexpr (kIsBf16<T>) {
+        return float_of(j % 2 == 0 ? words[j / 2] << 16 : words[j / 2] & 0xffff0000u);
+    } else {
+        T values[kWords * 4 / int(sizeof(T))];
+        memcpy(values, words, sizeof values);
+        return to_f32(values[j]);
+    }
+}
 
 /// A value of type T from a real or an integer: `convert<bf16>(x)`.
 template <class T>

@@ -272,6 +272,19 @@ kernel::Expression TensorLowering::row_leader() const {
     return lane && first_across();
 }
 
+/// Functions for which a small integer is not the real number that it is elsewhere.
+bool TensorLowering::needs_integers(const Expression& value) {
+    bool found = false;
+    walk(value, [&](const Expression& node) {
+        const Apply* apply = std::get_if<Apply>(&node.node);
+        if (apply == nullptr) return;
+        const Function f = apply->function;
+        found = found || f == Function::FloorDivide || f == Function::Modulo ||
+                (f >= Function::BitAnd && f <= Function::ShiftRight);
+    });
+    return found;
+}
+
 /// The axes along which a thread that computes holds neighbours, the first at an even index.
 std::set<AxisId> TensorLowering::paired_columns(const Compute& compute) const {
     std::set<AxisId> columns;
@@ -349,11 +362,10 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id,
             if (tile.type == ElementType::I4)
                 return integer_code(call("nibble_of", {matrix(id), place[0], place[1]}),
                                     range_of(tile.type));
-            const bool bytes = bits_of(tile.type) == 8 && plan_.has_products();
-            Code code = pairs ? real_code(call("element_of", {matrix(id), place[0], place[1]}))
-                              : loaded(bytes ? call("byte_of", {matrix(id), place[0], place[1]})
-                                             : element(matrix(id), place),
-                                       tile.type);
+            const bool bytes = tile.type == ElementType::I8 && !paired.empty();
+            Code code = pairs || bytes
+                            ? real_code(call("element_of", {matrix(id), place[0], place[1]}))
+                            : loaded(element(matrix(id), place), tile.type);
             code.finite = finite;
             return code;
         };
@@ -462,8 +474,24 @@ ExpressionScope TensorLowering::scope_for(const Compute& compute) {
     // all of a result.
     scope.gradual = !chunked_;
     scope.known = known_;
+    // What conditions read is compared as it comes, and integers may be asked for.
+    std::set<ArrayId> compared;
+    bool as_integers = false;
+    const auto note_compared = [&](const Expression& part) {
+        const Apply* call = std::get_if<Apply>(&part.node);
+        if (call != nullptr && call->function == Function::Select)
+            compared.merge(arrays_read(call->arguments[0]));
+    };
+    for (const Expression* expression : expressions_of(compute.statement)) {
+        walk(*expression, note_compared);
+        as_integers = as_integers || needs_integers(*expression);
+    }
     const std::set<AxisId> paired = paired_columns(compute);
-    for (const VariableId variable : compute.reads) add_element(scope, variable, paired);
+    for (const VariableId variable : compute.reads) {
+        const bool is_plain =
+            as_integers || compared.contains(region_.variables[variable.index()].array);
+        add_element(scope, variable, is_plain ? std::set<AxisId>{} : paired);
+    }
     for (const Expression* expression : expressions_of(compute.statement))
         note_parameters(*expression, scope);
     return scope;

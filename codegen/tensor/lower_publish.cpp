@@ -28,19 +28,6 @@ using kernel::Run;
 using kernel::variable;
 using schedule::Home;
 
-/// Functions for which a small integer is not the real number that it is elsewhere.
-bool needs_integers(const Expression& value) {
-    bool found = false;
-    walk(value, [&](const Expression& node) {
-        const Apply* apply = std::get_if<Apply>(&node.node);
-        if (apply == nullptr) return;
-        const Function f = apply->function;
-        found = found || f == Function::FloorDivide || f == Function::Modulo ||
-                (f >= Function::BitAnd && f <= Function::ShiftRight);
-    });
-    return found;
-}
-
 bool is_axis(const Expression& expression, AxisId axis) {
     const AxisIndex* index = std::get_if<AxisIndex>(&expression.node);
     return index != nullptr && index->axis == axis;

@@ -339,6 +339,7 @@ private:
     /// Of what lies in device memory, neighbours along axes of `paired` are read in one word.
     void add_element(ExpressionScope& scope, VariableId variable,
                      const std::set<AxisId>& paired = {});
+    static bool needs_integers(const Expression& value);
     [[nodiscard]] std::set<AxisId> paired_columns(const Compute& compute) const;
     [[nodiscard]] std::optional<std::size_t> word_dimension(VariableId variable,
                                                             const std::set<AxisId>& paired);
