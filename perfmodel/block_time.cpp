@@ -185,8 +185,8 @@ double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
         return load_ + loop.chunk.loaded * moved_byte(kernel) + chain(loop.chunk, kernel);
     double longest = std::max({chain(loop.chunk, kernel), arrives, copied(loop.chunk)});
     for (const UnitWork& copy : loop.alone)
-        longest =
-            std::max(longest, load_ + copy.loaded * moved_byte(kernel) + busy(copy, kernel).tensor);
+        longest = std::max(longest, load_ + copy.loaded * moved_byte(kernel) + copied(copy) +
+                                        busy(copy, kernel).tensor);
     return longest;
 }
 

@@ -159,8 +159,7 @@ private:
             if (copy->kind != schedule::Op::Kind::Copy || copy->writes.empty() ||
                 program_[copy->writes.front()].stages > 1)
                 continue;
-            UnitWork work;
-            work.loaded = work_of(*copy).loaded;
+            UnitWork work = work_of(*copy);
             for (const schedule::Op* op : ops)
                 if (op->kind == schedule::Op::Kind::Multiply &&
                     contains(op->reads, copy->writes.front()))

@@ -46,8 +46,7 @@ struct LoopWork {
     bool waits = false;
     /// Whether its agent asks for what a turn begins with when the one before is done.
     bool late = false;
-    /// Of every copy that there is one place for: its bytes, and the products that read them, which
-    /// it follows.
+    /// Every copy that there is one place for, and the products that read it, which it follows.
     std::vector<UnitWork> alone = {};
 };
 
