@@ -249,9 +249,12 @@ std::vector<std::optional<AxisId>> Planner::row_candidates() const {
     std::vector<AxisId> seen;
     for (const auto& [leaf, compute] : computes_) {
         for (const AxisId axis : folded_axes(compute->statement)) folded.insert(axis);
-        for (const AxisId axis : array_of(compute->targets.front()).axes)
+        const Array& target = array_of(compute->targets.front());
+        for (std::size_t place = 0; place < target.axes.size(); ++place) {
+            const AxisId axis = target.axes[dimension_at(target, place)];
             if (wide(axis) && std::find(seen.begin(), seen.end(), axis) == seen.end())
                 seen.push_back(axis);
+        }
     }
     // A lone axis runs along the columns, which vectors serve.
     std::vector<AxisId> kept;

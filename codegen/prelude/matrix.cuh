@@ -70,6 +70,7 @@ struct TurnedMatrix {
     static constexpr int columns = kColumns;
     static constexpr int unit = Straight::unit;
     static constexpr int row_bytes = Straight::row_bytes;
+    static constexpr int bytes = Straight::bytes;
 
     Shared<T> data;
 

@@ -79,6 +79,28 @@ void check_conflicts() {
     CHECK_EQ(found, 0);  // operands read by words
 }
 
+/// Of tiles whose rows fill all banks: eight units one after the other, and one column of rows that
+/// are a unit's elements apart, by eight lanes and four of their neighbours.
+template <class T>
+void check_turned() {
+    constexpr int kLine = 128;
+    using Tile = nk::TurnedMatrix<T, 8 * 16 / int(sizeof(T)), 2 * kLine / int(sizeof(T))>;
+    INFO("bytes of an element: ", sizeof(T));
+    check_places<Tile>();
+    int found = 0;
+    for (int row = 0; row < Tile::rows; ++row)
+        for (int column = 0; column < Tile::columns; column += 8 * Tile::unit)
+            found += conflicts<Tile>(
+                8, 16, [&](int lane) { return std::pair(row, column + lane * Tile::unit); });
+    CHECK_EQ(found, 0);
+    for (int row = 0; row < Tile::unit; ++row)
+        for (int column = 0; column < Tile::columns; column += 4)
+            found += conflicts<Tile>(32, sizeof(T), [&](int lane) {
+                return std::pair(row + lane % 8 * Tile::unit, column + lane / 8);
+            });
+    CHECK_EQ(found, 0);
+}
+
 template <class T, int... kEights>
 void check_all(std::integer_sequence<int, kEights...>) {
     const auto check = [](auto tile) {
@@ -98,6 +120,12 @@ TEST_CASE("matrix layout: bijective, inside and free of bank conflicts for every
     check_places<nk::Matrix<nk::e4m3, kRows, 48>>();
     check_places<nk::Matrix<nk::e5m2, kRows, 128>>();
     check_places<nk::Matrix<float, kRows, 20>>();
+}
+
+TEST_CASE("matrix layout: columns of turned tiles are free of bank conflicts") {
+    check_turned<nk::bf16>();
+    check_turned<float>();
+    check_turned<nk::e4m3>();
 }
 
 TEST_CASE("bank conflicts: counted by what banks serve at once") {

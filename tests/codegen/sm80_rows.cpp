@@ -66,6 +66,27 @@ std::vector<TensorWorkload> row_workloads() {
          "group t by 2\nstream d by 16",
          {},
          {{{"t", 3}, {"e", 8}}, {{"t", 2}, {"e", 12}}}},
+        {"row, its other half, all at once",
+         "diagram rotary { axis t = 5, h = 3, e = 16, d = 2 * e\n input X[t, h, d] : bf16\n"
+         "input c[t, e], s[t, e] : f32\n output Y[t, h, d] : bf16 = if d < size(e)\n"
+         "then X[t, h, d] * c[t, d] - X[t, h, d + size(e)] * s[t, d]\n"
+         "else X[t, h, d] * c[t, d - size(e)] + X[t, h, d - size(e)] * s[t, d - size(e)] }",
+         {},
+         "group t by 2",
+         {},
+         {{{"t", 3}, {"e", 8}}, {{"t", 2}, {"e", 12}}}},
+        {"row, as another array has its columns",
+         "diagram turned { axis i = 3, k = 70, c = 104\n input A[i, k, c] : bf16, B[c, k] : f32\n"
+         "input D[k, c] : f16\n output L[c, i, k] : bf16 = A[i, k, c] * B[c, k] + D[k, c] }",
+         {},
+         "group i by 1\ngroup k by 48\nstream c by 24",
+         {},
+         {{{"k", 9}, {"c", 17}}, {{"k", 48}, {"c", 96}}}},
+        {"row, as another array has its columns, all at once",
+         "diagram turned { axis a = 100, b = 75\n input X[a, b] : f32, w[a] : bf16\n"
+         "output Y[b, a] : f32 = if X[a, b] > 0 then X[a, b] * w[a] else 0 }",
+         {},
+         "group a by 64\ngroup b by 32"},
         {"row, turned by no whole vector",
          "diagram turned { axis t = 5, d = 24\n input X[t, d] : bf16\n"
          "output Y[t, d] : bf16 = X[t, (d + 12) % 24] - X[t, (d + 8) % 24] }",

@@ -221,7 +221,28 @@ std::vector<TensorWorkload> group_workloads() {
                     "output C[m, n] : f32 = gelu(Y[m, n]) + Z[m, n] }",
                     {},
                     "fuse all\ngroup m by 64\ngroup n by 128\nstream k by 64"});
+    list.push_back({"a left operand that bytes of a mask choose",
+                    "diagram mm { axis m = 136, n = 152, k = 104\n input A[m, k], B[n, k] : bf16\n"
+                    "input M[m, k] : i8\n output C[m, n] : bf16 = sum(k) (if M[m, k] > 0 then "
+                    "A[m, k] else 0) * B[n, k] }",
+                    {},
+                    "group m by 64\ngroup n by 80\nstream k by 32"});
+    list.push_back({"a left operand of bytes, bias and residual",
+                    "diagram mm { axis m = 136, n = 152, k = 104\n input A[m, k] : i8\n"
+                    "input B[n, k], bias[n], R[m, n] : bf16\n input s[m] : f32\n"
+                    "Y[m, n] = sum(k) A[m, k] * B[n, k]\n"
+                    "output C[m, n] : bf16 = gelu(Y[m, n] * s[m] + bias[n]) + R[m, n] }",
+                    {},
+                    "fuse all\ngroup m by 64\ngroup n by 80\nstream k by 32"});
     const std::string tiles = "fuse all\ngroup q by 64\nstream x by 64";
+    list.push_back({"attention of queries that threads scale",
+                    "diagram attention { axis q = 200, x = 216, d = 64\n"
+                    "input Q[q, d], K[x, d], V[x, d] : bf16\n"
+                    "U[q, d] = Q[q, d] * rsqrt((sum(d) Q[q, d] ^ 2) + 0.001)\n"
+                    "S[q, x] = sum(d) U[q, d] * K[x, d]\n P[q, x] = softmax[x](S[q, x])\n"
+                    "output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n weave h = 2 }",
+                    {},
+                    tiles});
     const std::string causal = "if x <= q + size(x) - size(q) then S[q, x] else -inf";
     list.push_back(group_attention("attention", "S[q, x]", "", {}, tiles));
     list.push_back(group_attention("attention, causal", causal, "", {}, tiles));

@@ -254,6 +254,32 @@ TEST_CASE("a left operand that is computed in pairs costs about half of another"
              norm_alone.instructions - alone.instructions);
 }
 
+TEST_CASE("an array that is laid out otherwise costs what one that is declared so costs") {
+    const Machine h200 = machine_of("H200");
+    const auto time = [&](const std::string& output, const std::string& steps) {
+        const State state = derived(
+            "diagram copied {\n axis i = 512, k = 512, c = 128\n input A[i, k, c] : bf16\n "
+            "output " +
+                output + "\n}\n",
+            steps);
+        const RegionProgram region = test::expanded(state).regions.front();
+        REQUIRE_EQ(region.name, "T");
+        RegionCost cost = *cost_of(region);
+        add_work(region, {"sm_80", {}, {}}, cost);
+        return time_of(cost, h200).middle();
+    };
+    const std::string declared = "T[c, i, k] : bf16 = A[i, k, c]";
+    for (const std::string& tiles : {std::string("group i by 1 in T\ngroup k by 64 in T\n"),
+                                     std::string("group i by 1 in T\ngroup c by 64 in T\n"),
+                                     std::string("group c by 16 in T\ngroup k by 1 in T\n")}) {
+        INFO(tiles);
+        CHECK_EQ(time("L[i, k, c] : bf16 = 2 * A[i, k, c]", "layout A[c, i, k] as T\n" + tiles),
+                 time(declared, tiles));
+        // A copy in order moves whole lines.
+        CHECK_LE(time("T[i, k, c] : bf16 = A[i, k, c]", tiles), time(declared, tiles));
+    }
+}
+
 TEST_CASE("a mask saves time, and more work takes more") {
     const Machine h200 = machine_of("H200");
     const auto time = [&](const std::string& diagram) {

@@ -449,6 +449,16 @@ TEST_CASE("what all sides of a product have is laid out outermost, where that is
     CHECK_EQ(print(result.ranked.front().commands.front()), "layout A[c, i, k] as A_laid");
 }
 
+TEST_CASE("a structure whose first sizes are far behind is tried at others") {
+    const char* diagram =
+        "diagram image {\n axis n = 64, c = 3, y = 512, x = 512\n input X[n, y, x, c] : i8\n"
+        " input m[c], s[c] : f32\n"
+        " output Y[n, c, y, x] : f16 = (X[n, y, x, c] / 255.0 - m[c]) * s[c]\n}\n";
+    const Machine h200 = machine("H200");
+    CHECK_LE(found(diagram, h200, 1).ranked.front().time.middle(),
+             kernels_time(diagram, "group n by 1\ngroup y by 1\n", h200));
+}
+
 TEST_CASE("factors of a sum are summed in turn where that leaves products of matrices") {
     const SearchResult result = found(
         "diagram bilinear {\n axis n = 16384, a = 256, b = 256\n"
