@@ -51,13 +51,14 @@ double ElementWork::elements(ArrayId array) const {
     return count;
 }
 
-UnitWork ElementWork::instructions_of(const Compute& compute, const Expression& expression) {
+UnitWork ElementWork::instructions_of(const Compute& compute, const Expression& expression,
+                                      bool is_compared) {
     UnitWork work;
     if (const Read* element = std::get_if<Read>(&expression.node)) {
         const bool is_new = !contains(read_, *element);
         if (is_new) read_.push_back(*element);
         if (is_new && varies_in_row(compute, expression))
-            return reading(compute, element->array, expression);
+            return reading(compute, element->array, expression, is_compared);
         return work;
     }
     if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
@@ -76,7 +77,9 @@ UnitWork ElementWork::instructions_of(const Compute& compute, const Expression& 
         is_scaled ? cost_of_function(Function::Multiply) : cost_of_call(*call);
     work.instructions = cost.instructions;
     work.exponentials = cost.special;
-    for (const Expression& argument : call->arguments) work += instructions_of(compute, argument);
+    const bool compares = call->function >= Function::Less && call->function <= Function::NotEqual;
+    for (const Expression& argument : call->arguments)
+        work += instructions_of(compute, argument, compares);
     return work;
 }
 
@@ -105,8 +108,9 @@ double ElementWork::mask_of(const Compute& compute) const {
 
 /// What brings an element to a register. A warp that reads elements one by one takes a turn of
 /// the memory beside its processor for every line that it touches, for those of a fragment one
-/// a row.
-UnitWork ElementWork::reading(const Compute& compute, ArrayId array, const Expression& read) const {
+/// a row. What is compared is not widened.
+UnitWork ElementWork::reading(const Compute& compute, ArrayId array, const Expression& read,
+                              bool is_compared) const {
     UnitWork work;
     for (const VariableId variable : compute.reads) {
         if (region_.variables[variable.index()].array != array) continue;
@@ -116,7 +120,8 @@ UnitWork ElementWork::reading(const Compute& compute, ArrayId array, const Expre
         }
         const auto tile = plan_.tiles.find(variable);
         if (tile == plan_.tiles.end()) return work;
-        const double widen = bits_of(region_.arrays[array.index()].type) <= 8 ? kWiden : 0;
+        const bool is_small = bits_of(region_.arrays[array.index()].type) <= 8;
+        const double widen = is_small && !is_compared ? kWiden : 0;
         const schedule::Home target = plan_.tiles.at(compute.targets.front()).home;
         const bool in_vectors =
             is_product_ || target == schedule::Home::Matrix || !plan_.has_products();

@@ -26,7 +26,8 @@ public:
     void start(bool is_product);
     /// Of one element of what an expression computes. Masks of indices are tested in the chunks
     /// that they cut alone, and are not counted.
-    [[nodiscard]] UnitWork instructions_of(const Compute& compute, const Expression& expression);
+    [[nodiscard]] UnitWork instructions_of(const Compute& compute, const Expression& expression,
+                                           bool is_compared = false);
     /// What testing its masks of indices costs an element: two comparisons for every axis along the
     /// row, whose ends are computed before, and what takes the place of what is hidden.
     [[nodiscard]] double mask_of(const Compute& compute) const;
@@ -42,8 +43,8 @@ private:
     [[nodiscard]] bool varies_in_row(const Compute& compute, const Expression& expression) const;
     [[nodiscard]] double turned_bytes() const;
     [[nodiscard]] bool varies_down(const Expression& read) const;
-    [[nodiscard]] UnitWork reading(const Compute& compute, ArrayId array,
-                                   const Expression& read) const;
+    [[nodiscard]] UnitWork reading(const Compute& compute, ArrayId array, const Expression& read,
+                                   bool is_compared) const;
 
     const RegionProgram& region_;
     const schedule::Plan& plan_;

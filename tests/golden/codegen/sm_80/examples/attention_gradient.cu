@@ -442,8 +442,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
             for (int j = 0; j < 8; ++j) {
                 const int iq = Fragment<1, 4>::column(j);
-                const i64 t0 = b0 * D_stride_b + h0 * D_stride_h + q0 + iq;
-                dK_factor(i, j) = P(i, j) * (dP(i, j) - to_f32(D[t0]));
+                const float t1 = element_of(D, b0 * D_stride_b + h0 * D_stride_h + q0 + iq, j % 2);
+                dK_factor(i, j) = P(i, j) * (dP(i, j) - t1);
             }
         }
 

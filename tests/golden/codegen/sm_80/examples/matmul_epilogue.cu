@@ -150,10 +150,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
             const int in = warp_n + Fragment<2, 4>::column(j);
-            const float t0 = Y_sum(i, j) + to_f32(bias[n0 + in]);
-            const float t1 = 0.5f * (Y_sum(i, j) + to_f32(bias[n0 + in]));
-            const float t2 = to_f32(R[m0 * 4096 + im * 4096 + n0 + in]);
-            Z_part(i, j) = t1 * (1.0f + erff(t0 * 0.70710677f)) + t2;
+            const float t0 = Y_sum(i, j) + element_of(bias, n0 + in, j % 2);
+            const float t1 = Y_sum(i, j) + element_of(bias, n0 + in, j % 2);
+            const float t3 = element_of(R, m0 * 4096 + im * 4096 + n0 + in, j % 2);
+            const float t4 = 0.5f * t0 * (1.0f + erff(t1 * 0.70710677f));
+            Z_part(i, j) = t4 + t3;
         }
     }
 
