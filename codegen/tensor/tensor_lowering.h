@@ -323,7 +323,7 @@ private:
     void keep_where(kernel::Expression test, kernel::Expression otherwise, Code& value,
                     Body& inside);
 
-    // lower_elements.cpp
+    // element_places.cpp
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
     [[nodiscard]] std::vector<IndexForm> gathered(const Load& load, ArrayId target,
                                                   const std::vector<IndexForm>& at,
@@ -343,6 +343,8 @@ private:
     [[nodiscard]] std::set<AxisId> paired_columns(const Compute& compute) const;
     [[nodiscard]] std::optional<std::size_t> word_dimension(VariableId variable,
                                                             const std::set<AxisId>& paired);
+
+    // lower_elements.cpp
     [[nodiscard]] bool is_in_pairs(VariableId variable) const;
     void declare(VariableId variable, Body& body);
     [[nodiscard]] IndexForm local_index(AxisId axis) const;
