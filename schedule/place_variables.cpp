@@ -176,19 +176,33 @@ bool Planner::repeats_rows(const Load& load) const {
                        [&](const TilePart& part) { return !used.contains(part.axis); });
 }
 
-/// Whether neighbours in device memory, vectors of them, lie along the rows of threads, which hold
-/// vectors of columns: such a part is turned in shared memory. What is folded stays in registers,
-/// which a fold reads more than once.
-bool Planner::comes_turned(const Load& load, const std::vector<std::optional<AxisId>>& axes) const {
+/// Where neighbours in device memory, vectors of them, lie along the rows of threads, which hold
+/// vectors of columns: the matrix in shared memory that turns them, if two of all such matrices
+/// fit. What is folded stays in registers, which a fold reads more than once.
+std::optional<Tile> Planner::turned_tile(VariableId variable, Tile tile,
+                                         const std::vector<std::optional<AxisId>>& axes) {
+    const auto& [load, loop] = loads_.at(variable);
     constexpr std::int64_t kVectorBits = 128;
-    const auto bits =
-        static_cast<std::int64_t>(bits_of(region_.variables[load.target.index()].type));
+    constexpr std::int64_t kBankBits = 1024;
+    const auto bits = static_cast<std::int64_t>(bits_of(tile.type));
     const bool folds = std::any_of(computes_.begin(), computes_.end(), [](const auto& each) {
         return !folded_axes(each.second->statement).empty();
     });
-    return !folds && load.gather.empty() && !is_tiled(plan_.tile_axes, load) && bits >= 8 &&
-           axes[innermost_dimension(region_.arrays[load.array.index()])] == plan_.row &&
-           plan_.extents.at(*plan_.row) * bits >= kVectorBits;
+    if (folds || !load->gather.empty() || is_tiled(plan_.tile_axes, *load) || bits < 8 ||
+        axes[innermost_dimension(region_.arrays[load->array.index()])] != plan_.row ||
+        plan_.extents.at(*plan_.row) * bits < kVectorBits)
+        return std::nullopt;
+    shape_matrix(variable, tile);
+    tile.streamed = loop != nullptr;
+    tile.turned = true;
+    // Rows that do not fill all banks would share some.
+    tile.columns = padded(tile.columns, kBankBits / bits);
+    std::int64_t all = tile.rows * tile.columns * bits;
+    for (const auto& [other, placed] : plan_.tiles)
+        if (placed.turned)
+            all += placed.rows * placed.columns * static_cast<std::int64_t>(bits_of(placed.type));
+    if (2 * all / 8 > limits_.shared_memory) return std::nullopt;
+    return tile;
 }
 
 void Planner::place_loaded(VariableId variable) {
@@ -223,14 +237,9 @@ void Planner::place_loaded(VariableId variable) {
             if (contiguous(array_of(variable), matrix.column_dimension) &&
                 (tile.type != ElementType::I4 || comes_in_bulk(variable, matrix)))
                 tile = matrix;
-        } else if (in_registers && is_row && comes_turned(*load, axes)) {
-            shape_matrix(variable, tile);
-            tile.streamed = loop != nullptr;
-            tile.turned = true;
-            // Rows that do not fill all banks would share some.
-            constexpr std::int64_t kBankBits = 1024;
-            tile.columns =
-                padded(tile.columns, kBankBits / static_cast<std::int64_t>(bits_of(tile.type)));
+        } else if (const std::optional<Tile> turned =
+                       in_registers && is_row ? turned_tile(variable, tile, axes) : std::nullopt) {
+            tile = *turned;
         } else if (in_registers && is_row && !repeats_rows(*load)) {
             tile.home = Home::Fragment;
             for (std::size_t d = 0; d < axes.size(); ++d)

@@ -61,8 +61,8 @@ private:
     // place_variables.cpp
     void place_computed(VariableId variable);
     [[nodiscard]] bool repeats_rows(const Load& load) const;
-    [[nodiscard]] bool comes_turned(const Load& load,
-                                    const std::vector<std::optional<AxisId>>& axes) const;
+    [[nodiscard]] std::optional<Tile> turned_tile(VariableId variable, Tile tile,
+                                                  const std::vector<std::optional<AxisId>>& axes);
     void place_loaded(VariableId variable);
     [[nodiscard]] bool comes_in_bulk(VariableId variable, const Tile& tile) const;
     void place_vectors();

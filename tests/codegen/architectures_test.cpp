@@ -203,6 +203,21 @@ TEST_CASE("a region is left to sm_80 where warp groups would wait for its operan
     CHECK_EQ(*first, *second);
 }
 
+TEST_CASE("sm_80: what is turned stays in registers where no two tiles of it fit") {
+    const State state =
+        test::derive(test::load("diagram turned { axis a = 1024, b = 1024\n input X[a, b] : f32\n"
+                                "output Y[b, a] : f32 = 2 * X[a, b] }"),
+                     "group a by 128\ngroup b by 128");
+    for (const auto& [machine, turned] : {std::pair("sm_80", true), {"sm_86", false}}) {
+        INFO(machine);
+        const Result<EmittedProgram> program = emitted_for(state, machine);
+        REQUIRE(program);
+        CHECK_EQ(program->kernels.front().source.find("turned_matrix<") != std::string::npos,
+                 turned);
+        CHECK_EQ(program->kernels.front().shared_bytes > 0, turned);
+    }
+}
+
 TEST_CASE("sm_80: kernels keep to the shared memory of their machine, or are refused") {
     std::string table;
     for (const Sized& sized : sized_kernels()) {
