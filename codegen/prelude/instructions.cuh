@@ -129,7 +129,7 @@ NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at, 
 /// readers.
 template <class T>
 NK_DEVICE u32 device_word(Global<const T> array, i64 at) {
-    return __ldg(reinterpret_cast<const u32*>(array + at));
+    return *reinterpret_cast<const u32*>(array + at);
 }
 /// The distance of an element from the last multiple of 16 bytes before it, in bytes.
 template <class T>
