@@ -168,6 +168,49 @@ TEST_CASE("sm_90a: a left operand that no chunk changes is rounded once") {
     }
 }
 
+TEST_CASE(
+    "sm_80: halves of a row that a condition chooses are one vector, where it is of whole ones") {
+    // Its own, and the one of the other half.
+    for (const auto& [half, vectors] : {std::pair(16, 2), {12, 0}}) {
+        INFO(half);
+        const State state = test::state_of(
+            {"",
+             fmt::format(
+                 "diagram rotary {{ axis t = 4, h = 2, d = 32\n input X[t, h, d] : bf16\n"
+                 "output Y[t, h, d] : bf16 = if d < {0} then X[t, h, d] - X[t, h, d + {0}]\n"
+                 "else X[t, h, d] + X[t, h, d - {0}] }}",
+                 half),
+             {},
+             "group t by 2"});
+        EmitOptions options;
+        options.target = "sm_80";
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+        REQUIRE(program);
+        const std::string& source = program->kernels.front().source;
+        int found = 0;
+        for (std::size_t at = source.find("values_at<8, 8>(X,"); at != std::string::npos;
+             at = source.find("values_at<8, 8>(X,", at + 1))
+            ++found;
+        CHECK_EQ(found, vectors);
+    }
+}
+
+TEST_CASE("sm_90a: what a condition chooses between is read before it") {
+    const State state = test::state_of(
+        {"",
+         "diagram mm { axis m = 64, n = 64, k = 64\n input A[m, k], B[n, k] : bf16\n input M[m, k] "
+         ": i8\n output C[m, n] : bf16 = sum(k) (if M[m, k] > 0 then A[m, k] else 0) * B[n, k] }",
+         {},
+         "group n by 64\nstream k by 32"});
+    const Result<EmittedProgram> program = emit(state, test::program_of(state), group_options());
+    REQUIRE(program);
+    const std::string& source = program->kernels.front().source;
+    const std::size_t read = source.find("= element_of(A_tile(");
+    REQUIRE_NE(read, std::string::npos);
+    CHECK_EQ(source.rfind("const float t", read), source.rfind("const ", read));
+    CHECK_EQ(source.find("? element_of("), std::string::npos);
+}
+
 TEST_CASE("sm_90a: the other half of a row is read in vectors, the other of a pair is not") {
     for (const auto& [partner, vectors] :
          {std::pair("(d + 32) % 64", true), {"63 - d", false}, {"(d + 4) % 64", false}}) {
