@@ -147,12 +147,15 @@ private:
             const bool is_left = op.kind == Op::Kind::Pack ||
                                  (op.kind == Op::Kind::Elements && op.side == Op::Side::Left);
             if (!is_left || op.held) return false;
-            const Expression& value = plan_.products.at(op.leaf).left.value;
+            const Product& product = plan_.products.at(op.leaf);
             const Compute& compute = std::get<Compute>(leaves_[op.leaf.index()]->node);
-            bool varies = false;
-            walk(value, [&](const Expression& part) {
+            const AxisId along = tile_axis_of(plan_.tile_axes, loop.axis);
+            // Along the depth, what stands past the last chunk's end is zero.
+            bool varies = product.depth == along;
+            walk(product.left.value, [&](const Expression& part) {
                 const AxisIndex* axis = std::get_if<AxisIndex>(&part.node);
-                varies = varies || (axis != nullptr && axis->axis == loop.axis);
+                varies =
+                    varies || (axis != nullptr && (axis->axis == loop.axis || axis->axis == along));
                 const Read* read = std::get_if<Read>(&part.node);
                 if (read == nullptr) return;
                 for (const VariableId variable : compute.reads)
