@@ -6,6 +6,7 @@
 
 #include "diagrams/overloaded.h"
 #include "schedule/operation_cost.h"
+#include "schedule/same_lefts.h"
 #include "schedule/stale_gauges.h"
 #include "schedule/statements.h"
 
@@ -110,7 +111,9 @@ private:
                                       made.source = loop_++;
                                       if (!loop.data_masks.empty()) add_marks(loop, made.source);
                                       made.body = body_of(loop.body);
-                                      take_out_lefts(loop, made.body, body);
+                                      for (Item& item : take_same_lefts(region_, plan_, program_,
+                                                                        loop, made.body))
+                                          body.push_back(std::move(item));
                                       // Of what nothing reads, a loop may be left with nothing in
                                       // it.
                                       const std::uint32_t source = made.source;
@@ -122,62 +125,6 @@ private:
                                   [&](const Save& save) { form_save(save, body); }},
                        statement.node);
         return body;
-    }
-
-    /// Left operands in registers that are the same for every chunk of a loop stand before it: no
-    /// chunk makes them again, nor holds what they are made of.
-    void take_out_lefts(const Loop& loop, Body& inside, Body& before) {
-        std::set<BufferId> written;
-        const auto note = [&](const auto& self, const Body& body) -> void {
-            for (const Item& item : body) {
-                if (const OpId* id = std::get_if<OpId>(&item.node)) {
-                    const Op& op = program_[*id];
-                    if (op.kind != Op::Kind::Pack && op.side != Op::Side::Left)
-                        written.insert(op.writes.begin(), op.writes.end());
-                } else if (const ChunkLoop* nested = std::get_if<ChunkLoop>(&item.node)) {
-                    self(self, nested->body);
-                }
-            }
-        };
-        note(note, inside);
-        const auto is_same = [&](const Item& item) {
-            const OpId* id = std::get_if<OpId>(&item.node);
-            if (id == nullptr) return false;
-            const Op& op = program_[*id];
-            const bool is_left = op.kind == Op::Kind::Pack ||
-                                 (op.kind == Op::Kind::Elements && op.side == Op::Side::Left);
-            if (!is_left || op.held) return false;
-            const Product& product = plan_.products.at(op.leaf);
-            const Compute& compute = std::get<Compute>(leaves_[op.leaf.index()]->node);
-            const AxisId along = tile_axis_of(plan_.tile_axes, loop.axis);
-            // Along the depth, what stands past the last chunk's end is zero.
-            bool varies = product.depth == along;
-            walk(product.left.value, [&](const Expression& part) {
-                const AxisIndex* axis = std::get_if<AxisIndex>(&part.node);
-                varies =
-                    varies || (axis != nullptr && (axis->axis == loop.axis || axis->axis == along));
-                const Read* read = std::get_if<Read>(&part.node);
-                if (read == nullptr) return;
-                for (const VariableId variable : compute.reads)
-                    if (region_.variables[variable.index()].array == read->array)
-                        varies = varies || is_loaded_in(loop.body, variable);
-            });
-            return !varies && std::none_of(op.reads.begin(), op.reads.end(), [&](BufferId buffer) {
-                return written.contains(buffer);
-            });
-        };
-        std::vector<Item> kept;
-        for (Item& item : inside) (is_same(item) ? before : kept).push_back(std::move(item));
-        inside = std::move(kept);
-    }
-
-    static bool is_loaded_in(const std::vector<TileStatement>& body, VariableId variable) {
-        bool found = false;
-        for_statements(body, [&](const TileStatement& statement, const Loop*) {
-            const Load* load = std::get_if<Load>(&statement.node);
-            found = found || (load != nullptr && load->target == variable);
-        });
-        return found;
     }
 
     /// Behind a loop: what lanes have folded apart.
