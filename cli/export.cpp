@@ -73,10 +73,11 @@ Arguments for_gradient(const Arguments& arguments) {
 }
 
 Json members_of(const ExportedProgram& part) {
-    Json json{{"name", part.program.name}};
-    json.update(to_json(part.program));
+    Json json{{"name", part.kernels.program.name}};
+    json.update(to_json(part.kernels.program));
     json.update(to_json(part.clearance));
-    json.update(Json{{"kernels", part.program.kernels.size()}, {"cases", part.cases.size()}});
+    json.update(
+        Json{{"kernels", part.kernels.program.kernels.size()}, {"cases", part.cases.size()}});
     return json;
 }
 
@@ -92,12 +93,12 @@ int report(const Arguments& arguments, const std::vector<ExportedProgram>& parts
         return kOk;
     }
     for (const ExportedProgram& part : parts) {
-        const std::size_t kernels = part.program.kernels.size();
+        const std::size_t kernels = part.kernels.program.kernels.size();
         const std::size_t cases = part.cases.size();
-        print_talk(part.program.name + ": " + std::to_string(kernels) +
-                   (kernels == 1 ? " kernel" : " kernels") + " for " + part.program.target + ", " +
-                   std::to_string(cases) + (cases == 1 ? " case" : " cases") + " of self-test -> " +
-                   arguments.output + "/\n");
+        print_talk(part.kernels.program.name + ": " + std::to_string(kernels) +
+                   (kernels == 1 ? " kernel" : " kernels") + " for " + part.kernels.program.target +
+                   ", " + std::to_string(cases) + (cases == 1 ? " case" : " cases") +
+                   " of self-test -> " + arguments.output + "/\n");
     }
     return kOk;
 }
@@ -133,12 +134,12 @@ Result<int> run_export(Context& context) {
     std::set<std::string> outdated;
     for (const ExportedProgram& part : parts) {
         if (part.clearance.certificate.empty())
-            outdated.insert(part.program.name + ".certificate.json");
-        if (part.options.images.empty()) outdated.insert(part.program.name + "_images.c");
+            outdated.insert(part.kernels.program.name + ".certificate.json");
+        if (part.options.images.empty()) outdated.insert(part.kernels.program.name + "_images.c");
     }
     if (const auto failure = write_folder(folder, *files, outdated)) return *failure;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        tell_target(contexts[i], parts[i].program);
+        tell_target(contexts[i], parts[i].kernels.program);
         for (const std::string& gap : gaps_of(parts[i].loaded.state.diagram, parts[i].cases))
             print_talk("self-test: " + gap + "\n");
     }

@@ -43,7 +43,7 @@ std::vector<SelfTestCase> make_cases(Context& context, const Loaded& loaded,
 }
 
 ExportPart part_of(const ExportedProgram& part) {
-    return {part.loaded.state, part.program, part.cases, part.options};
+    return {part.loaded.state, part.kernels, part.cases, part.options};
 }
 
 }  // namespace
@@ -56,17 +56,19 @@ Result<ExportedProgram> begin_export(Context& context, Loaded loaded) {
     if (!tiles) return tiles.error();
     const Result<EmitOptions> emit_for = emit_options(context, loaded.hash);
     if (!emit_for) return emit_for.error();
-    Result<EmittedProgram> emission =
-        emit_chosen(context, loaded.state, *tiles, export_emit_options(*emit_for));
-    if (!emission) return emission.error();
+    Result<ExportKernels> kernels = emit_for_export(*emit_for, [&](const EmitOptions& how) {
+        return emit_chosen(context, loaded.state, *tiles, how);
+    });
+    if (!kernels) return kernels.error();
     ExportOptions options{NAPKIN_VERSION, context.sources.files[loaded.text].text, ""};
-    return ExportedProgram{std::move(loaded), std::move(emission).value(), std::move(options)};
+    return ExportedProgram{std::move(loaded), std::move(kernels).value(), std::move(options)};
 }
 
 std::optional<Diagnostics> finish_export(Context& context, const std::vector<ExportedFile>& planned,
                                          ExportedProgram& part) {
-    Result<ExportedImages> images = compile_images(
-        part.program, find_text(planned, part.program.name + ".cu"), context.arguments.cubins);
+    Result<ExportedImages> images =
+        compile_images(part.kernels.program, find_text(planned, part.kernels.program.name + ".cu"),
+                       context.arguments.cubins);
     if (!images) return images.error();
     part.options.images = std::move(images).value();
     Result<Clearance> clearance = clear(context, part.loaded);
@@ -74,7 +76,7 @@ std::optional<Diagnostics> finish_export(Context& context, const std::vector<Exp
     part.clearance = std::move(clearance).value();
     part.options.certificate = proof::certificate_hash(part.clearance.certificate);
     part.options.reservation = part.clearance.reservation;
-    part.cases = make_cases(context, part.loaded, part.program);
+    part.cases = make_cases(context, part.loaded, part.kernels.program);
     return std::nullopt;
 }
 
@@ -86,7 +88,8 @@ Result<std::vector<ExportedFile>> exported_files(const std::vector<ExportedProgr
     if (!files) return files;
     for (const ExportedProgram& part : parts)
         if (!part.clearance.certificate.empty())
-            files->push_back({part.program.name + ".certificate.json", part.clearance.certificate});
+            files->push_back(
+                {part.kernels.program.name + ".certificate.json", part.clearance.certificate});
     return files;
 }
 

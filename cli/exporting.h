@@ -13,7 +13,7 @@ namespace napkin::cli {
 /// A program of an export, and what vouches for it.
 struct ExportedProgram {
     Loaded loaded;
-    EmittedProgram program;
+    ExportKernels kernels;
     ExportOptions options;
     Clearance clearance = {};
     std::vector<SelfTestCase> cases = {};

@@ -36,6 +36,8 @@ struct EmitOptions {
     /// that it serves views of larger arrays; otherwise only those of woven axes and of dimensions
     /// outside a run-time size are.
     bool free_strides = false;
+    /// What the kernels' names end with.
+    std::string ending = {};
     /// What the kernels are for, for messages, and how much shared memory one block may have there,
     /// in bytes: plans keep to it, and a kernel that needs more is a diagnostic.
     std::string architecture = "sm_90";

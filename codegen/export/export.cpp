@@ -101,18 +101,18 @@ struct Prepared {
 
 Prepared prepare(const ExportPart& part) {
     Prepared result;
-    result.contract = exporting::contract_of(part.state.diagram, part.program);
-    result.places = shared_places(result.contract, part.program, part.options);
+    result.contract = exporting::contract_of(part.state.diagram, part.kernels.program);
+    result.places = shared_places(result.contract, part.kernels.program, part.options);
     result.description = exporting::describe(part.state.diagram, result.contract);
-    result.origin = origin(part.state, part.program, part.options);
+    result.origin = origin(part.state, part.kernels.program, part.options);
     return result;
 }
 
 std::optional<Diagnostic> check_part(const ExportPart& part) {
     const Diagram& diagram = part.state.diagram;
     if (std::optional<Diagnostic> wrong = check_export_name(diagram.name)) return wrong;
-    if (part.program.kernels.empty()) return messages::nothing_to_export();
-    for (const DeviceArray& device : part.program.arrays) {
+    if (part.kernels.program.kernels.empty()) return messages::nothing_to_export();
+    for (const DeviceArray& device : part.kernels.program.arrays) {
         if (device.type != ElementType::I4) continue;
         const Array& array = diagram[device.array];
         if (array.axes.empty()) return messages::half_a_byte(array.name);
@@ -131,16 +131,16 @@ std::vector<ExportedFile> files_of(const ExportPart& part, const Prepared& prepa
     const std::string& name = contract.name;
     std::vector<ExportedFile> files{
         {name + ".cu", exporting::standalone_source(
-                           part.program, source_header(contract, places, description, came_from))},
-        {name + ".h", exporting::print_header(contract, part.program, places, description)},
-        {name + ".c", exporting::print_launcher(contract, part.program, places)},
+                           part.kernels, source_header(contract, places, description, came_from))},
+        {name + ".h", exporting::print_header(contract, part.kernels.program, places, description)},
+        {name + ".c", exporting::print_launcher(contract, part.kernels, places)},
         {name + ".py",
-         exporting::print_operator(contract, part.program, gradient, places, description)},
+         exporting::print_operator(contract, part.kernels, gradient, places, description)},
         {name + "_selftest.c", exporting::print_selftest(contract, places)},
         {name + "_selftest.txt", exporting::print_cases(contract, part.cases, places)}};
     if (!part.options.images.empty())
         files.push_back({places.at("kernels_file"),
-                         exporting::print_images(part.program, part.options.images, places)});
+                         exporting::print_images(part.kernels, part.options.images, places)});
     return files;
 }
 
@@ -148,7 +148,7 @@ std::string readme(const ExportPart& part, const Prepared& prepared,
                    const std::vector<std::string>& programs) {
     const Contract& contract = prepared.contract;
     Places places = prepared.places;
-    const std::size_t count = part.program.kernels.size();
+    const std::size_t count = part.kernels.program.kernels.size();
     places["kernel_count_text"] = count == 1 ? "the kernel" : fmt::format("{} kernels", count);
     places["contract"] = exporting::lines_text(prepared.description, "");
     places["capability_text"] =
@@ -189,11 +189,6 @@ std::optional<Diagnostic> check_export_name(const std::string& name) {
                       name.back() != '_' && name.find("__") == std::string::npos;
     if (word && Names::of_export_files().are_free({name})) return std::nullopt;
     return messages::bad_export_name(name);
-}
-
-EmitOptions export_emit_options(EmitOptions options) {
-    options.free_strides = true;
-    return options;
 }
 
 Result<std::vector<ExportedFile>> export_program(const ExportPart& part,

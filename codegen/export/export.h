@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "codegen/emit.h"
 #include "codegen/export/images.h"
+#include "codegen/export/kernels.h"
 #include "codegen/export/selftest.h"
 #include "derive/state.h"
 
@@ -45,13 +45,10 @@ inline constexpr std::string_view kExportMark = "Written by napkin export";
 /// keyword. A diagnostic otherwise.
 [[nodiscard]] std::optional<Diagnostic> check_export_name(const std::string& name);
 
-/// The options as kernels for export need them.
-[[nodiscard]] EmitOptions export_emit_options(EmitOptions options);
-
 /// A program that is exported; the diagram's name names everything.
 struct ExportPart {
     const State& state;
-    const EmittedProgram& program;  ///< emitted from `state` with `export_emit_options`
+    const ExportKernels& kernels;  ///< emitted from `state`
     const std::vector<SelfTestCase>& cases;
     const ExportOptions& options;
 };

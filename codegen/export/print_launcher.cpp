@@ -7,7 +7,6 @@
 
 #include "codegen/export/printing.h"
 #include "codegen/export/templates.h"
-#include "codegen/kernel_program.h"
 
 namespace napkin::exporting {
 namespace {
@@ -146,8 +145,17 @@ std::string map_row(const Contract& contract, const KernelParameter& parameter) 
                        list_text(dimensions), list_text(box));
 }
 
-/// `map` is the number of the next tensor map.
-std::string value_text(const Contract& contract, const KernelParameter& parameter, int& map) {
+/// The tensor maps of all kernels, each once.
+struct MapRows {
+    std::vector<std::string> list;
+    std::size_t number(const std::string& row) {
+        const auto known = std::find(list.begin(), list.end(), row);
+        if (known == list.end()) list.push_back(row);
+        return static_cast<std::size_t>(std::find(list.begin(), list.end(), row) - list.begin());
+    }
+};
+
+std::string value_text(const Contract& contract, const KernelParameter& parameter, MapRows& maps) {
     switch (parameter.kind) {
     case KernelParameter::Kind::Buffer:
         return "&plan.data[ARRAY_" + contract[parameter.array].identifier + "]";
@@ -155,36 +163,38 @@ std::string value_text(const Contract& contract, const KernelParameter& paramete
         return fmt::format("&plan.stride[ARRAY_{}][{}]", contract[parameter.array].identifier,
                            parameter.dimension);
     case KernelParameter::Kind::Size: return "&" + parameter.name;
-    case KernelParameter::Kind::TensorMap: return fmt::format("map_in(&maps, {})", map++);
+    case KernelParameter::Kind::TensorMap:
+        return fmt::format("map_in(&maps, {})", maps.number(map_row(contract, parameter)));
     case KernelParameter::Kind::Scalar:
         return "(void *)&arguments->" + contract.scalar(parameter.array).identifier;
     }
     throw InternalError("unknown kernel parameter");
 }
 
-/// One kernel's launch, its arguments in the order of the kernel's parameters.
+/// One kernel's launch in the place of kernel `at`, its arguments in the order of its parameters.
 std::string launch(const Contract& contract, const EmittedKernel& kernel, std::size_t number,
-                   int& map) {
-    std::string code = "    {\n";
+                   std::size_t at, MapRows& maps) {
+    std::string code = "{\n";
     std::string values;
     for (const KernelParameter& parameter : kernel.parameters) {
         if (parameter.kind == KernelParameter::Kind::Size)
             code += fmt::format("        int {} = (int)plan.size[AXIS_{}];\n", parameter.name,
                                 contract[parameter.axis].identifier);
-        values += fmt::format("            {},\n", value_text(contract, parameter, map));
+        values += fmt::format("            {},\n", value_text(contract, parameter, maps));
     }
     return code + fmt::format(
                       "        void *values[] = {{\n{0}        }};\n"
-                      "        status = start({1}, plan.tiles[{1}], values, stream, problem);\n"
-                      "        if (status != {2}_OK) return status;\n    }}\n",
-                      values, number, upper(contract.name));
+                      "        status = start({1}, plan.tiles[{2}], values, stream, problem);\n"
+                      "        if (status != {3}_OK) return status;\n    }}",
+                      values, number, at, upper(contract.name));
 }
 
-/// What a launcher that makes tensor maps has more, by places; `maps` holds their rows.
-void add_maps(int count, Places& places) {
+/// What a launcher that makes tensor maps has more, by places.
+void add_maps(const MapRows& maps, Places& places) {
     for (const char* place : {"map_header", "map_maker", "map_room", "map_call"}) places[place];
-    if (count == 0) return;
-    places["map_number"] = std::to_string(count);
+    if (maps.list.empty()) return;
+    places["map_number"] = std::to_string(maps.list.size());
+    for (const std::string& row : maps.list) places["maps"] += row;
     places["map_header"] = "#include <cuda.h>";
     places["map_maker"] = fill(export_maps_template(), places);
     places["map_room"] = "    Maps maps;";
@@ -263,7 +273,9 @@ std::string print_header(const Contract& contract, const EmittedProgram& program
     return fill(export_header_template(), places);
 }
 
-std::string print_launcher(const Contract& contract, const EmittedProgram& program, Places places) {
+std::string print_launcher(const Contract& contract, const ExportKernels& kernels, Places places) {
+    const EmittedProgram& program = kernels.program;
+    const std::vector<const EmittedKernel*> numbered = kernels.numbered();
     const std::vector<ContractArray> all = arrays_of(contract);
     places["axis_numbers"];  // a program may have no axes
     places["axes"];
@@ -277,16 +289,21 @@ std::string print_launcher(const Contract& contract, const EmittedProgram& progr
         places["array_numbers"] += fmt::format("    ARRAY_{},\n", all[number].identifier);
         places["arrays"] += array_row(contract, all[number], !is_input(contract, all[number]));
     }
-    int maps = 0;
-    for (std::size_t number = 0; number < program.kernels.size(); ++number) {
-        const EmittedKernel& kernel = program.kernels[number];
-        for (const KernelParameter& parameter : kernel.parameters)
-            if (parameter.kind == KernelParameter::Kind::TensorMap)
-                places["maps"] += map_row(contract, parameter);
+    for (const EmittedKernel* kernel : numbered)
         places["kernels"] +=
-            fmt::format("    {{\"{}\", {}, {}, {}}},\n", kernel.name, kernel.threads,
-                        kernel.shared_bytes, kernel.persistent ? 1 : 0);
-        places["launches"] += launch(contract, kernel, number, maps);
+            fmt::format("    {{\"{}\", {}, {}, {}}},\n", kernel->name, kernel->threads,
+                        kernel->shared_bytes, kernel->persistent ? 1 : 0);
+    MapRows maps;
+    for (std::size_t at = 0; at < program.kernels.size(); ++at) {
+        const std::string strided = launch(contract, program.kernels[at], at, at, maps);
+        if (kernels.contiguous[at]) {
+            const std::size_t number = kernels.contiguous_number(at);
+            places["launches"] +=
+                fmt::format("    if (plan.contiguous) {} else {}\n",
+                            launch(contract, *numbered[number], number, at, maps), strided);
+        } else {
+            places["launches"] += "    " + strided + "\n";
+        }
     }
     for (const ContractArray& array : callers_of(contract)) {
         const std::string number = "ARRAY_" + array.identifier;
@@ -294,7 +311,8 @@ std::string print_launcher(const Contract& contract, const EmittedProgram& progr
             fmt::format("    views[{}] = &arguments->{};\n", number, array.identifier);
     }
     places["callers"] = std::to_string(callers_of(contract).size());
-    places["kernel_number"] = std::to_string(program.kernels.size());
+    places["launch_number"] = std::to_string(program.kernels.size());
+    places["kernel_number"] = std::to_string(numbered.size());
     places["capability"] = std::to_string(contract.capability);
     places["derived_sizes"] = launcher_sizes(contract);
     places["tiles"] = tiles(contract, program);

@@ -121,6 +121,15 @@ std::string kernel_row(const Contract& contract, const EmittedKernel& kernel) {
     return text + "        ),\n    ),\n";
 }
 
+/// `(_KERNELS[0], _Kernel(...))`.
+std::string contiguous_rows(const Contract& contract, const ExportKernels& kernels) {
+    std::string text = "(\n";
+    for (std::size_t at = 0; at < kernels.contiguous.size(); ++at)
+        text += kernels.contiguous[at] ? kernel_row(contract, *kernels.contiguous[at])
+                                       : fmt::format("    _KERNELS[{}],\n", at);
+    return text + ")";
+}
+
 std::string operator_sizes(const Contract& contract) {
     const auto size = [&](AxisId axis) { return "size[" + quoted(contract[axis].name) + "]"; };
     std::string code;
@@ -206,9 +215,10 @@ std::string call_text(const Contract& contract) {
     return fmt::format("{0} = {1}.{1}({2})", results, contract.name, arguments);
 }
 
-std::string print_operator(const Contract& contract, const EmittedProgram& program,
+std::string print_operator(const Contract& contract, const ExportKernels& kernels,
                            const GradientCall* gradient, Places places,
                            const std::vector<std::string>& description) {
+    const EmittedProgram& program = kernels.program;
     const std::vector<Value> values = values_of(contract);
     std::vector<std::string> names;
     std::vector<std::string> parameters;
@@ -234,6 +244,7 @@ std::string print_operator(const Contract& contract, const EmittedProgram& progr
                                       axis.fixed ? std::to_string(*axis.fixed) : "None", axis.most);
     for (const EmittedKernel& kernel : program.kernels)
         places["kernels"] += kernel_row(contract, kernel);
+    places["contiguous"] = kernels.differ() ? contiguous_rows(contract, kernels) : "_KERNELS";
     places["contract"] = lines_text(description, "    ");
     places["call"] = call_text(contract);
     places["inputs"] = rows(contract, contract.inputs);

@@ -29,7 +29,7 @@ std::string kind_text(const ExportedImage& image) {
 
 }  // namespace
 
-std::string print_images(const EmittedProgram& program, const ExportedImages& images,
+std::string print_images(const ExportKernels& kernels, const ExportedImages& images,
                          Places places) {
     for (const ExportedImage& image : images.list) {
         const std::string kind = kind_text(image);
@@ -38,8 +38,8 @@ std::string print_images(const EmittedProgram& program, const ExportedImages& im
             fmt::format("static const uint64_t {}[] = {{{}}};\n", name, words_of(image.code));
         places["images"] += fmt::format("    {{{}, {}, {}}},\n", name, kind, image.capability);
     }
-    for (const EmittedKernel& kernel : program.kernels)
-        places["kernel_names"] += fmt::format("    \"{}\",\n", kernel.name);
+    for (const EmittedKernel* kernel : kernels.numbered())
+        places["kernel_names"] += fmt::format("    \"{}\",\n", kernel->name);
     places["compiler"] = images.compiler;
     return fill(export_images_template(), places);
 }

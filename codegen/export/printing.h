@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "codegen/emit.h"
 #include "codegen/export/contract.h"
 #include "codegen/export/gradient.h"
 #include "codegen/export/images.h"
+#include "codegen/export/kernels.h"
 #include "codegen/export/selftest.h"
 #include "codegen/export/size_code.h"
 
@@ -19,16 +19,16 @@ using Places = std::map<std::string, std::string>;
 
 [[nodiscard]] std::string print_header(const Contract& contract, const EmittedProgram& program,
                                        Places places, const std::vector<std::string>& description);
-[[nodiscard]] std::string print_launcher(const Contract& contract, const EmittedProgram& program,
+[[nodiscard]] std::string print_launcher(const Contract& contract, const ExportKernels& kernels,
                                          Places places);
 [[nodiscard]] std::string print_selftest(const Contract& contract, Places places);
 [[nodiscard]] std::string print_cases(const Contract& contract,
                                       const std::vector<SelfTestCase>& cases, const Places& places);
 /// `gradient` is how its gradient is called; null where there is none.
-[[nodiscard]] std::string print_operator(const Contract& contract, const EmittedProgram& program,
+[[nodiscard]] std::string print_operator(const Contract& contract, const ExportKernels& kernels,
                                          const GradientCall* gradient, Places places,
                                          const std::vector<std::string>& description);
-[[nodiscard]] std::string print_images(const EmittedProgram& program, const ExportedImages& images,
+[[nodiscard]] std::string print_images(const ExportKernels& kernels, const ExportedImages& images,
                                        Places places);
 /// Of the folder: the first of the programs names it.
 [[nodiscard]] std::string print_cmake(const std::vector<std::string>& programs,

@@ -123,24 +123,34 @@ std::string inlined_prelude(const std::vector<std::string>& includes) {
     return inliner.text();
 }
 
-std::string standalone_source(const EmittedProgram& program,
+std::string standalone_source(const ExportKernels& kernels,
                               const std::vector<std::string>& header) {
+    const EmittedProgram& program = kernels.program;
     std::vector<std::string> includes;
-    std::string kernels;
+    std::string texts;
     std::string places;
-    for (std::size_t i = 0; i < program.kernels.size(); ++i) {
-        const EmittedKernel& kernel = program.kernels[i];
+    const auto add = [&](const EmittedKernel& kernel, std::size_t number, std::string_view arrays,
+                         std::string_view left_out_by) {
         std::string include;
-        kernels += fmt::format(
+        std::string text = fmt::format(
             "\n// ---- kernel {}: region {}, for {}, blocks of {} threads, {} bytes of "
-            "shared memory ----\n\n",
-            kernel.name, kernel.region, kernel.target, kernel.threads, kernel.shared_bytes);
-        kernels += kernel_text(kernel, include);
+            "shared memory{} ----\n\n",
+            kernel.name, kernel.region, kernel.target, kernel.threads, kernel.shared_bytes, arrays);
+        text += kernel_text(kernel, include);
+        if (!left_out_by.empty()) text = fmt::format("\n#ifndef {}{}#endif\n", left_out_by, text);
+        texts += text;
         includes.push_back(include);
         places += fmt::format(
             "    if (number == {0})\n"
             "        *function = reinterpret_cast<const void*>(&nk::{1}_kernel::{1});\n",
-            i, kernel.name);
+            number, kernel.name);
+    };
+    for (std::size_t i = 0; i < program.kernels.size(); ++i) {
+        const std::optional<EmittedKernel>& other = kernels.contiguous[i];
+        add(program.kernels[i], i, other ? ", any strides" : "",
+            other ? "NAPKIN_ONLY_CONTIGUOUS" : "");
+        if (other)
+            add(*other, kernels.contiguous_number(i), ", contiguous arrays", "NAPKIN_ONLY_STRIDED");
     }
     std::string text;
     for (const std::string& line : header) text += line.empty() ? "//\n" : "// " + line + "\n";
@@ -150,16 +160,18 @@ std::string standalone_source(const EmittedProgram& program,
         "namespace {0}_export {{\n\n"
         "// ---- device primitives ----\n\n",
         program.name);
-    text += inlined_prelude(includes) + kernels;
+    text += inlined_prelude(includes) + texts;
     text += fmt::format(
         "\n}}  // namespace {0}_export\n\n"
         "#pragma nv_diag_default 177\n\n"
         "#ifndef __CUDACC_RTC__\n"
-        "/// For {0}.c: the kernels in the order in which they run.\n"
+        "/// For {0}.c: the kernels{2}.\n"
         "extern \"C\" cudaError_t {0}_kernel(int number, const void** function) {{\n"
         "    using namespace {0}_export;\n{1}    return cudaSuccess;\n}}\n"
         "#endif\n",
-        program.name, places);
+        program.name, places,
+        kernels.differ() ? " in the order in which they run, then those for contiguous arrays"
+                         : " in the order in which they run");
     return text;
 }
 

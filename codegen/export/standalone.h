@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/emit.h"
+#include "codegen/export/kernels.h"
 
 namespace napkin::exporting {
 
@@ -14,8 +14,9 @@ namespace napkin::exporting {
 
 /// Header lines (without `//`), the primitives, the kernels in namespaces of their own, and for the
 /// launcher `cudaError_t NAME_kernel(int number, const void **function)`. Compiles with nvcc and
-/// NVRTC.
-[[nodiscard]] std::string standalone_source(const EmittedProgram& program,
+/// NVRTC; with NAPKIN_ONLY_STRIDED or NAPKIN_ONLY_CONTIGUOUS, what only other arrays need is left
+/// out.
+[[nodiscard]] std::string standalone_source(const ExportKernels& kernels,
                                             const std::vector<std::string>& header);
 
 }  // namespace napkin::exporting

@@ -33,7 +33,7 @@ RegionFrame::RegionFrame(const State& state, const RegionProgram& region,
       loops_(schedule::loops_of(region)),
       scope_(scope_of(region)),
       names_(Names::of_kernel(options.target)) {
-    program_.name = names_.fresh(state.diagram.name + "_" + region.name);
+    program_.name = names_.fresh(state.diagram.name + "_" + region.name + options.ending);
     name_axes();
     find_run_time_sizes();
 }

@@ -73,7 +73,8 @@ TEST_CASE("an export says which devices run it: those of the newest kernel in it
         const Exported exported = make_export(example);
         const std::string& name = exported.program.name;
         std::vector<std::string> found;
-        for (const EmittedKernel& kernel : exported.program.kernels) found.push_back(kernel.target);
+        for (const EmittedKernel& kernel : exported.kernels.program.kernels)
+            found.push_back(kernel.target);
         CHECK_EQ(found, targets);
         CHECK(exported.text("README.md").find("compute capability " + capability + ",\n") !=
               std::string::npos);
@@ -180,12 +181,7 @@ TEST_CASE("numbers of 4 bits that share a byte with another row are refused") {
         const State state = derive(load("diagram packed { axis n = 7, m = 8\n input A" + input +
                                         " : i4\n output B[m, n] : f32 = A" + input + " * 2 }"),
                                    "");
-        const Result<TileProgram> tiles = expand(state);
-        REQUIRE(tiles.has_value());
-        const Result<EmittedProgram> program =
-            emit(state, *tiles, export_emit_options({.target = "simt"}));
-        REQUIRE(program.has_value());
-        return export_program({state, *program, {}, {}});
+        return export_program({state, export_kernels(state, "simt"), {}, {}});
     };
     CHECK(exported("[n, m]").has_value());
     for (const auto& [input, code, part] :
@@ -218,12 +214,8 @@ TEST_CASE("self-tests have an even size where a byte holds two numbers") {
     const State state = derive(load("diagram packed { axis n = 6 dynamic, m = 8 dynamic\n input "
                                     "A[n, m] : i4\n output B[n, m] : f32 = A[n, m] * 2 }"),
                                "");
-    const Result<TileProgram> tiles = expand(state);
-    REQUIRE(tiles.has_value());
-    const Result<EmittedProgram> program =
-        emit(state, *tiles, export_emit_options({.target = "simt"}));
-    REQUIRE(program.has_value());
-    for (const Sizes& sizes : self_test_sizes(state, *program)) CHECK_EQ(sizes.at("m") % 2, 0);
+    const EmittedProgram program = export_kernels(state, "simt").program;
+    for (const Sizes& sizes : self_test_sizes(state, program)) CHECK_EQ(sizes.at("m") % 2, 0);
 }
 
 TEST_CASE("an export is the same every time, and keeps its certificate's hash") {
@@ -231,7 +223,7 @@ TEST_CASE("an export is the same every time, and keeps its certificate's hash") 
     CHECK(once.files == make_export(kSmall).files);
     const ExportOptions options{"0.0.0", kSmall.diagram, "sha256:0123abcd"};
     const Result<std::vector<ExportedFile>> certified =
-        export_program({once.state, once.program, {}, options});
+        export_program({once.state, once.kernels, {}, options});
     REQUIRE(certified.has_value());
     for (const ExportedFile& file : *certified)
         if (file.name == "scaled.cu" || file.name == "README.md")

@@ -55,23 +55,31 @@ const std::string& Exported::text(const std::string& file) const {
     return found->text;
 }
 
+ExportKernels export_kernels(const State& state, const std::string& target) {
+    const Result<TileProgram> tiles = expand(state);
+    REQUIRE(tiles.has_value());
+    Result<ExportKernels> kernels = emit_for_export(
+        {.target = target}, [&](const EmitOptions& how) { return emit(state, *tiles, how); });
+    REQUIRE(kernels.has_value());
+    return std::move(kernels).value();
+}
+
 Exported make_export(const ExportExample& example, const ExportedImages& images) {
     Exported result;
     result.state = derive(load(example.diagram), example.derivation);
-    const Result<TileProgram> tiles = expand(result.state);
-    REQUIRE(tiles.has_value());
-    const Result<EmittedProgram> program =
-        emit(result.state, *tiles, export_emit_options({.target = example.target}));
-    REQUIRE(program.has_value());
-    result.program = *program;
+    result.kernels = export_kernels(result.state, example.target);
+    result.program = result.kernels.program;
+    result.program.kernels.clear();
+    for (const EmittedKernel* kernel : result.kernels.numbered())
+        result.program.kernels.push_back(*kernel);
     std::vector<SelfTestCase> cases;
     for (const Sizes& sizes : example.sizes)
-        cases.push_back(
-            self_test_case(derive(load(example.diagram, sizes), example.derivation), *program, 1));
-    if (cases.empty()) cases.push_back(self_test_case(result.state, *program, 1));
+        cases.push_back(self_test_case(derive(load(example.diagram, sizes), example.derivation),
+                                       result.program, 1));
+    if (cases.empty()) cases.push_back(self_test_case(result.state, result.program, 1));
     const ExportOptions options{"0.0.0", example.diagram, "", "", images};
     const Result<std::vector<ExportedFile>> files =
-        export_program({result.state, result.program, cases, options});
+        export_program({result.state, result.kernels, cases, options});
     REQUIRE(files.has_value());
     result.files = *files;
     return result;

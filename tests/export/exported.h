@@ -21,10 +21,12 @@ struct ExportExample {
 
 struct Exported {
     State state;
-    EmittedProgram program;
+    ExportKernels kernels;
+    EmittedProgram program;  ///< with all kernels, by their numbers
     std::vector<ExportedFile> files;
     [[nodiscard]] const std::string& text(const std::string& file) const;
 };
+[[nodiscard]] ExportKernels export_kernels(const State& state, const std::string& target);
 [[nodiscard]] Exported make_export(const ExportExample& example, const ExportedImages& images = {});
 
 /// A folder of this process, removed at the end.

@@ -35,8 +35,8 @@ Result<std::vector<ExportedFile>> export_both(const ExportExample& example,
     const Exported second = make_export(gradient);
     const ExportOptions options{"0.0.0", "", ""};
     const std::vector<SelfTestCase> none;
-    const ExportPart part{second.state, second.program, none, options};
-    return export_program({first.state, first.program, none, options}, &part);
+    const ExportPart part{second.state, second.kernels, none, options};
+    return export_program({first.state, first.kernels, none, options}, &part);
 }
 
 }  // namespace

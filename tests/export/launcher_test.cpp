@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
 
 #include "tests/export/device.h"
 #include "tests/export/examples.h"
@@ -52,9 +53,38 @@ TEST_CASE("every export passes its own self-test in the emulator") {
         CHECK_EQ(run_self_test(launcher, name), 0);
         // Contiguous and strided, in every case.
         const std::size_t cases = std::max<std::size_t>(example.sizes.size(), 1);
-        CHECK_EQ(fake_device().launches.size(), 2 * cases * exported.program.kernels.size());
+        CHECK_EQ(fake_device().launches.size(),
+                 2 * cases * exported.kernels.program.kernels.size());
         CHECK(fake_device().fault.empty());
+        std::set<std::string> launched;
+        for (const Launch& launch : fake_device().launches) launched.insert(launch.kernel);
+        for (const EmittedKernel* kernel : exported.kernels.numbered())
+            CHECK_MESSAGE(launched.contains(kernel->name), kernel->name);
     }
+}
+
+TEST_CASE("arrays without gaps have kernels whose strides are known") {
+    const Exported exported = make_export(export_example(kUnfused));
+    // The softmax between the products takes the same strides of either: sizes are arguments.
+    const std::vector<EmittedKernel>& kernels = exported.program.kernels;
+    REQUIRE_EQ(kernels.size(), 5);
+    const std::vector<std::vector<std::size_t>> expected = {{3, 1, 4}, {0, 1, 2}};
+    const Launcher launcher(exported, "contiguous", {"unfused_selftest.c"});
+    fake_device() = {};
+    fake_device().program = &exported.program;
+    CHECK_EQ(run_self_test(launcher, "unfused"), 0);
+    const std::size_t each = 3;
+    for (std::size_t at = 0; at < fake_device().launches.size(); ++at)
+        CHECK_EQ(fake_device().launches[at].kernel,
+                 kernels[expected[at / each % 2][at % each]].name);
+    const auto strides_of = [](const EmittedKernel& kernel) {
+        return std::count_if(kernel.parameters.begin(), kernel.parameters.end(),
+                             [](const KernelParameter& parameter) {
+                                 return parameter.kind == KernelParameter::Kind::Stride;
+                             });
+    };
+    CHECK_LT(strides_of(kernels[3]), strides_of(kernels[0]));
+    CHECK_LT(strides_of(kernels[4]), strides_of(kernels[2]));
 }
 
 TEST_CASE("a self-test notices results, places and inputs that are wrong") {

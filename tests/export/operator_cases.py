@@ -81,7 +81,7 @@ def with_driver(module):
     driver = Driver()
     module._plans.clear()
     module._driver = lambda: driver
-    module._functions = lambda device: [(kernel.name, 5 if kernel.several else 2**31 - 1) for kernel in module._KERNELS]
+    module._functions = lambda device, kernels: [(kernel.name, 5 if kernel.several else 2**31 - 1) for kernel in kernels]
     return driver
 
 
@@ -99,7 +99,7 @@ def attention_launches():
     check(L.shape == (2, 3, 37), "shape of L")
     check(len(driver.launches) == 1, "one launch")
     function, blocks, threads, shared, values = driver.launches[0]
-    kernel = attention._KERNELS[0]
+    kernel = attention._KERNELS[0]  # for any strides
     check(function == kernel.name and blocks == 2 * 3 * 2, "blocks of 32 rows")
     check((threads, shared) == (kernel.threads, kernel.shared), "threads and shared memory")
     arrays = {"Q": Q, "K": K, "V": V, "O": O, "L": L}
@@ -156,7 +156,7 @@ def unfused_launches():
     # S is written by the first kernel and read by the second, at one address.
     first, second = driver.launches[0][4], driver.launches[1][4]
     where = {}
-    for kernel, values in zip(unfused._KERNELS, (first, second)):
+    for kernel, values in zip(unfused._CONTIGUOUS, (first, second)):
         for (kind, what, _), value in zip(kernel.parameters, values):
             if kind == "address":
                 check(where.setdefault(what, value) == value, f"address of {what}")
@@ -228,8 +228,27 @@ def attention_inputs(queries=37):
 
 def passed(module, launch, kind, name):
     """What a launch passes of an array."""
-    parameters = module._KERNELS[0].parameters
+    parameters = next(k.parameters for k in module._KERNELS + module._CONTIGUOUS if k.name == launch[0])
     return [value for (k, what, _), value in zip(parameters, launch[4]) if (k, what) == (kind, name)]
+
+
+def contiguous_kernels():
+    """Arrays without gaps have kernels that know their strides; a single index has none."""
+    driver = with_driver(attention)
+    strided, contiguous = attention._KERNELS[0], attention._CONTIGUOUS[0]
+    kinds = [[kind for kind, _, _ in kernel.parameters].count("stride") for kernel in (strided, contiguous)]
+    check(kinds[0] > kinds[1], f"numbers of strides {kinds}")
+    Q, K, V = attention_inputs()
+    gaps = of_layout(K, (3 * 70 * 32 + 32, 70 * 32, 32, 1))
+    attention.attention(Q, K, V)
+    attention.attention(Q, gaps, V)
+    attention.attention(Q, heads_inside(2, 3, 70, 32), V)
+    single = [torch.empty((1, 1, 70, 32), torch.bfloat16)] * 3
+    attention.attention(*[of_layout(tensor, (8, 16, 32, 1)) for tensor in single])
+    names = [launch[0] for launch in driver.launches]
+    expected = [contiguous.name, strided.name, strided.name, contiguous.name]
+    check(names == expected, f"kernels by layout {names}")
+    check(unfused._CONTIGUOUS[0].name != unfused._KERNELS[0].name, "another kernel of several")
 
 
 def plans():
@@ -352,7 +371,7 @@ def grouped_devices():
     for capability in ((8, 9), (10, 0)):
         torch.cuda.get_device_capability = lambda device: capability
         words = f"compute capability {capability[0]}.{capability[1]}, and the kernels need 9.0 and no"
-        refused("another device", words, lambda: functions(torch.device("cuda", 3)))
+        refused("another device", words, lambda: functions(torch.device("cuda", 3), grouped._KERNELS))
     torch.cuda.get_device_capability = known
 
 
@@ -389,6 +408,7 @@ quantised_launches()
 attention_launches()
 attention_refusals()
 unfused_launches()
+contiguous_kernels()
 plans()
 plans_of_devices()
 calls_within_calls()

@@ -22,7 +22,7 @@ class Driver:
 
 driver = Driver()
 variant._driver = lambda: driver
-variant._functions = lambda device: [(kernel.name, 5 if kernel.several else 2**31 - 1) for kernel in variant._KERNELS]
+variant._functions = lambda device, kernels: [(kernel.name, 5 if kernel.several else 2**31 - 1) for kernel in kernels]
 
 blocks = open(sys.argv[1]).read().split("```python\n")[1:]
 assert len(blocks) == 1, "the page has one block of Python"

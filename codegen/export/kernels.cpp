@@ -1,0 +1,69 @@
+#include "codegen/export/kernels.h"
+
+#include <algorithm>
+
+namespace napkin {
+namespace {
+
+auto strides_of(const EmittedKernel& kernel) {
+    return std::count_if(kernel.parameters.begin(), kernel.parameters.end(),
+                         [](const KernelParameter& parameter) {
+                             return parameter.kind == KernelParameter::Kind::Stride;
+                         });
+}
+
+/// Endings that no kernel's name has yet.
+std::string ending_for(const EmittedProgram& program) {
+    std::string ending = "_contiguous";
+    const auto ends = [&](const EmittedKernel& kernel) { return kernel.name.ends_with(ending); };
+    while (std::any_of(program.kernels.begin(), program.kernels.end(), ends)) ending += "_";
+    return ending;
+}
+
+}  // namespace
+
+std::vector<const EmittedKernel*> ExportKernels::numbered() const {
+    std::vector<const EmittedKernel*> all;
+    for (const EmittedKernel& kernel : program.kernels) all.push_back(&kernel);
+    for (const std::optional<EmittedKernel>& kernel : contiguous)
+        if (kernel) all.push_back(&*kernel);
+    return all;
+}
+
+std::size_t ExportKernels::contiguous_number(std::size_t kernel) const {
+    const auto others =
+        std::count_if(contiguous.begin(), contiguous.begin() + static_cast<std::ptrdiff_t>(kernel),
+                      [](const auto& other) { return other.has_value(); });
+    return program.kernels.size() + static_cast<std::size_t>(others);
+}
+
+bool ExportKernels::differ() const {
+    return std::any_of(contiguous.begin(), contiguous.end(),
+                       [](const auto& other) { return other.has_value(); });
+}
+
+Result<ExportKernels> emit_for_export(
+    const EmitOptions& options,
+    const std::function<Result<EmittedProgram>(const EmitOptions&)>& emit) {
+    EmitOptions how = options;
+    how.free_strides = true;
+    Result<EmittedProgram> strided = emit(how);
+    if (!strided) return strided.error();
+    ExportKernels kernels{std::move(strided).value(), {}};
+    const EmittedProgram& program = kernels.program;
+    kernels.contiguous.resize(program.kernels.size());
+    how.free_strides = false;
+    how.ending = ending_for(program);
+    Result<EmittedProgram> others = emit(how);
+    if (!others) return others.error();
+    for (std::size_t at = 0; at < program.kernels.size(); ++at) {
+        const EmittedKernel& kernel = program.kernels[at];
+        EmittedKernel& other = others->kernels[at];
+        invariant(kernel.grid == other.grid && kernel.persistent == other.persistent, "kernel ",
+                  kernel.name, " has other tiles where arrays are contiguous");
+        if (strides_of(other) < strides_of(kernel)) kernels.contiguous[at] = std::move(other);
+    }
+    return kernels;
+}
+
+}  // namespace napkin

@@ -1,0 +1,31 @@
+// The kernels of an export: for arrays of any strides, which are arguments of 64 bits, and beside
+// those that pay for it in instructions and registers, others for arrays without gaps.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "codegen/emit.h"
+
+namespace napkin {
+
+struct ExportKernels {
+    EmittedProgram program;  ///< for any strides
+    /// By kernel of `program`: what takes its place where every array is contiguous by its layout;
+    /// nothing where it would be the same.
+    std::vector<std::optional<EmittedKernel>> contiguous;
+
+    /// All kernels by their numbers in the export: those of `program`, and then the others.
+    [[nodiscard]] std::vector<const EmittedKernel*> numbered() const;
+    /// Of a kernel of `program` with another for contiguous arrays: the number of that one.
+    [[nodiscard]] std::size_t contiguous_number(std::size_t kernel) const;
+    [[nodiscard]] bool differ() const;  ///< whether there are others
+};
+
+/// Emits both; `emit` is told how.
+[[nodiscard]] Result<ExportKernels> emit_for_export(
+    const EmitOptions& options,
+    const std::function<Result<EmittedProgram>(const EmitOptions&)>& emit);
+
+}  // namespace napkin
