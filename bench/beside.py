@@ -76,7 +76,12 @@ class Exports:
         self.export(diagram, derivation, sizes)
         with contextlib.suppress(Refused):
             module = self.module(self.name(diagram, derivation, sizes))
-            module._compile(self.architecture + ("a" if module._NO_OTHER else ""))
+            architecture = self.architecture + ("a" if module._NO_OTHER else "")
+            if not hasattr(module, "_CONTIGUOUS"):  # of a napkin before 894daefc, to compare with
+                module._compile(architecture)
+                return
+            for kernels in {module._KERNELS, module._CONTIGUOUS}:
+                module._compile(architecture, kernels)
 
     def text(self, diagram, derivation, sizes):
         """What is compiled, but for its name; nothing where the export was refused."""
