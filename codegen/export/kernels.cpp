@@ -5,11 +5,20 @@
 namespace napkin {
 namespace {
 
-auto strides_of(const EmittedKernel& kernel) {
-    return std::count_if(kernel.parameters.begin(), kernel.parameters.end(),
-                         [](const KernelParameter& parameter) {
-                             return parameter.kind == KernelParameter::Kind::Stride;
-                         });
+/// How many strides of arrays that it reads a kernel takes. Those of a result alone cost nothing
+/// that was measured: a tile of it is saved after all loops.
+auto strides_read(const EmittedKernel& kernel) {
+    const auto is_read = [&](ArrayId array) {
+        return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
+                           [&](const KernelParameter& parameter) {
+                               return parameter.kind == KernelParameter::Kind::Buffer &&
+                                      parameter.array == array && !parameter.written;
+                           });
+    };
+    return std::count_if(
+        kernel.parameters.begin(), kernel.parameters.end(), [&](const KernelParameter& parameter) {
+            return parameter.kind == KernelParameter::Kind::Stride && is_read(parameter.array);
+        });
 }
 
 /// Endings that no kernel's name has yet.
@@ -61,7 +70,7 @@ Result<ExportKernels> emit_for_export(
         EmittedKernel& other = others->kernels[at];
         invariant(kernel.grid == other.grid && kernel.persistent == other.persistent, "kernel ",
                   kernel.name, " has other tiles where arrays are contiguous");
-        if (strides_of(other) < strides_of(kernel)) kernels.contiguous[at] = std::move(other);
+        if (strides_read(other) < strides_read(kernel)) kernels.contiguous[at] = std::move(other);
     }
     return kernels;
 }

@@ -13,7 +13,7 @@ namespace napkin {
 struct ExportKernels {
     EmittedProgram program;  ///< for any strides
     /// By kernel of `program`: what takes its place where every array is contiguous by its layout;
-    /// nothing where it would be the same.
+    /// nothing where it would know no more of arrays that are read.
     std::vector<std::optional<EmittedKernel>> contiguous;
 
     /// All kernels by their numbers in the export: those of `program`, and then the others.
