@@ -214,8 +214,11 @@ double BlockClock::ramp(const KernelWork& work) const {
     double all = computed(work.edges, work) + (work.edges.loaded + work.edges.saved) * byte;
     if (work.groups > 0) all += copied(work.edges);
     if (work.groups > 0 && !work.loops.empty()) {
-        const Busy chunk = busy(work.loops.front().chunk, work);
-        all += 2 * (chunk.sum() - std::min(chunk.operands, chunk.tensor));
+        const LoopWork& loop = work.loops.front();
+        const Busy chunk = busy(loop.chunk, work);
+        const Busy copied = busy(loop.copied, work);
+        all += 2 * (chunk.sum() - copied.sum() -
+                    std::min(chunk.operands - copied.operands, chunk.tensor));
     }
     if (work.groups > 0) return all;
     return all + chain(work.edges, work) + (work.loaded > 0 ? load_ : 0);

@@ -24,7 +24,10 @@ namespace {
 
 constexpr double kPerHalf = 3;  ///< to take a number out of a register of two, or put it in
 constexpr double kAwait = 40;   ///< a warp's, to wait for a slot of a ring and release it
-constexpr std::int64_t kBesideRows = 24;     ///< registers that a thread of rows needs besides
+constexpr std::int64_t kBesideRows = 24;  ///< registers that a thread of rows needs besides
+/// Of a warp that multiplies: of eighty kernels those with 224 live registers and more spill, those
+/// with 208 a little, which costs less than smaller tiles.
+constexpr std::int64_t kBesideProducts = 44;
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
 constexpr double kPerRanked = 4;  ///< to take a value in that may be the first, and its place
 constexpr double kPerPassed = 3;  ///< to pass a value on to a lane further on, which takes it in
@@ -66,7 +69,7 @@ public:
                                            : 0;
         else
             work.register_bytes = static_cast<double>(live_registers(program_));
-        if (!plan_.has_products()) work.missing_registers = missing_of_rows(work);
+        if (work.groups == 0) work.missing_registers = missing_of_warps(work);
         read(program_.body, work, work.edges, 1);
     }
 
@@ -111,6 +114,11 @@ private:
         const double chunks = inner.chunks;
         work.missing_registers = std::max(work.missing_registers, missing_registers(loop));
         read(loop.body, work, inner.chunk, chunks);
+        if (groups() > 0)
+            for (const schedule::Op* op : ops_of(loop))
+                if (op->kind == schedule::Op::Kind::Copy && program_.apart(op->id))
+                    if (const UnitWork copy = work_of(*op); copy.own_instructions > 0)
+                        inner.copied += copy;
         inner.loads = inner.loads || inner.chunk.loaded > 0;
         inner.waits =
             inner.loads && (!plan_.has_products() || (groups() == 0 && inner.stages == 1));
@@ -188,13 +196,15 @@ private:
         return found;
     }
 
-    /// What threads lack that hold rows, as many of them as the block has.
-    [[nodiscard]] std::int64_t missing_of_rows(const KernelWork& work) const {
+    /// What threads lack that hold rows or a warp's part of products, as many as the block has.
+    [[nodiscard]] std::int64_t missing_of_warps(const KernelWork& work) const {
         constexpr std::int64_t kMost = 255;
         const std::int64_t most =
             std::min(kMost, schedule::kRegisters / static_cast<std::int64_t>(plan_.threads()));
-        const auto held = static_cast<std::int64_t>(work.register_bytes) / 4;
-        return std::max<std::int64_t>(0, held + kBesideRows - most);
+        const std::int64_t held =
+            plan_.has_products() ? live_registers(program_) / 4 + kBesideProducts
+                                 : static_cast<std::int64_t>(work.register_bytes) / 4 + kBesideRows;
+        return std::max<std::int64_t>(0, held - most);
     }
 
     /// What a warp group's threads lack where they round an operand: for what it is made of, for

@@ -48,6 +48,7 @@ struct LoopWork {
     bool late = false;
     /// Every copy that there is one place for, and the products that read it, which it follows.
     std::vector<UnitWork> alone = {};
+    UnitWork copied = {};  ///< of a chunk's, what an agent does whose threads copy
 };
 
 /// How many chunks of the masked loop a block visits, and how many of them the mask cuts.

@@ -281,6 +281,8 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
     scales_ = own;
     kernel::Expression test = over ? test_in_chunk(*over) : rows ? row_leader() : true;
     if (rows) test = std::move(test) && row_test();
+    // Of a block all warps are put together, also those across that hold the same.
+    if (rows && over) test = std::move(test) && has_columns(*over);
     keep_where(std::move(test), identity_of(fold.monoid), value, inside);
     const kernel::Expression acc = variable("acc");
     inside.push_back(assign(acc, combined(fold.monoid, acc, value.value, value.finite)));

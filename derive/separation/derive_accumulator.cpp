@@ -133,6 +133,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
 
     NormalForm normal(cascade.algebra(), cascade.facts());
     NormalForm relative(cascade.algebra(), cascade.facts());
+    const std::size_t folds = cascade.folds().size();
     Plan plan(cascade, normal, relative);
     if (const std::optional<Obstacle> obstacle = plan.prepare()) return refusal(cascade, *obstacle);
     plan.store(stored);
@@ -163,7 +164,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
                    return value && *value != id ? value : std::nullopt;
                }});
     tail.resolve_folds([&](TermId id) { return resolve(cascade, plan, tail, id); });
-    for (std::uint32_t i = 0; i < cascade.folds().size(); ++i)
+    for (std::uint32_t i = 0; i < folds; ++i)
         if (!plan.value(i)) return refusal(cascade, *plan.obstacle());
 
     if (const std::optional<ArrayId> wire = plan.stored_too_late())
@@ -192,7 +193,8 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
                                  "real numbers, no longer exactly",
                              "keep `" + diagram[inexact.target].name + "` in a region of its own"};
     } catch (const separation::Unresolved&) {
-        return refusal(cascade, tail.obstacle());
+        // A fold that others are relative to, or what is made of folds.
+        return refusal(cascade, plan.obstacle() ? *plan.obstacle() : tail.obstacle());
     }
 }
 

@@ -63,7 +63,81 @@ std::string diagram_of(const std::string& fold, const std::string& body) {
            fold + "(x) (" + body + ")\n}\n";
 }
 
+/// Folds over two axes of values that run along either of them or both.
+class Reductions {
+public:
+    explicit Reductions(std::uint64_t seed) : random_(seed) {}
+
+    std::string diagram() {
+        const std::string body = expression(3);
+        return "diagram reduction {\n"
+               "  axis x = 9, c = 4\n"
+               "  input A[x], w[c], M[x, c]\n"
+               "  output s = " +
+               fold(body) + "\n}\n";
+    }
+
+private:
+    std::mt19937_64 random_;
+
+    std::size_t pick(std::size_t count) { return random_() % count; }
+    std::string fold(const std::string& body) {
+        switch (pick(4)) {
+        case 0: return "sum(x, c) (" + body + ")";
+        case 1: return "sum(x, c) exp(" + body + ")";
+        case 2: return "max(x, c) (" + body + ")";
+        default: return "logsumexp[c, x](" + body + ")";
+        }
+    }
+    std::string leaf() {
+        static const char* const kLeaves[] = {"A[x]", "w[c]", "M[x, c]", "2", "0.5"};
+        return kLeaves[pick(std::size(kLeaves))];
+    }
+    std::string expression(int depth) {
+        if (depth == 0 || pick(5) == 0) return leaf();
+        const std::string a = expression(depth - 1);
+        switch (pick(11)) {
+        case 0:
+        case 1: return "(" + a + " + " + expression(depth - 1) + ")";
+        case 2:
+        case 3: return "(" + a + " - " + expression(depth - 1) + ")";
+        case 4:
+        case 5: return "(" + a + " * " + expression(depth - 1) + ")";
+        case 6: return "(" + a + " / " + leaf() + ")";
+        case 7: return "(" + a + ") ^ 2";
+        case 8: return "abs(" + a + ")";
+        case 9: return "exp(" + leaf() + ")";
+        default: return "log(1 + abs(" + a + "))";
+        }
+    }
+};
+
 }  // namespace
+
+TEST_CASE("separation: random reductions over two axes agree, or are refused with a reason") {
+    Reductions reductions(20261129);
+    int accepted = 0;
+    int refused = 0;
+    for (int trial = 0; trial < 400; ++trial) {
+        const std::string text = reductions.diagram();
+        CAPTURE(text);
+        const Loaded loaded = load(text, "x");
+        const auto result = derive(loaded);
+        if (const NotApplicable* no = std::get_if<NotApplicable>(&result)) {
+            CHECK_FALSE(no->reason.empty());
+            ++refused;
+            continue;
+        }
+        ++accepted;
+        const Agreement agreement = compare(loaded, std::get<Accumulator>(result),
+                                            5 + static_cast<std::uint64_t>(trial), 0.5, 2);
+        CAPTURE(agreement.where);
+        CHECK(agreement.worst < 1e-6);
+    }
+    CHECK(accepted > 100);
+    CHECK(refused > 20);
+    MESSAGE(accepted, " accepted, ", refused, " refused");
+}
 
 TEST_CASE("separation: random cascades agree, and refusals have full rank") {
     Bodies bodies(20261121);

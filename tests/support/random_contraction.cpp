@@ -21,6 +21,7 @@ public:
         const std::string scores = product();
         const std::string shaped = epilogue(scores);
         finish(shaped);
+        add_folds_beside();
         const std::string columns = by_itself_ ? "m" : std::to_string(size(48));
         std::string text = fmt::format("diagram random {{\n  axis m = {}, n = {}, k = {}, e = {}\n",
                                        size(40), columns, size(36), size(24));
@@ -67,6 +68,7 @@ private:
     /// One side of a product: an input, or something computed from it.
     std::string side(const std::string& name, const std::string& axis) {
         const std::string element = input(name, axis, "k");
+        (axis == "m" ? left_ : right_) = element;
         switch (below(14)) {
         case 0: return "max(" + element + ", 0)";
         case 1: return "(" + element + " * " + vector("k") + ")";
@@ -92,6 +94,7 @@ private:
             return "L[" + fmt::format(fmt::runtime(order), axis) + "]";
         };
         if (by_itself_) inputs_ += "  input " + own("m") + " : " + type() + "\n";
+        if (by_itself_) left_ = own("m");
         const std::string left = by_itself_ ? own("m") : side("L", "m");
         const std::string right = by_itself_ ? own("n") : side("R", "n");
         const std::string factors = chance(50) ? left + " * " + right : right + " * " + left;
@@ -143,6 +146,23 @@ private:
         return "if " + condition() + " then " + value + " else -inf";
     }
 
+    /// Folds of what the product reads, along the axes that it has and those that it sums. Drawn
+    /// aside, so that every other seed's diagram stays what it is.
+    void add_folds_beside() {
+        std::mt19937_64 aside = random_;
+        if (aside() % 4 != 0) return;
+        const std::string rows = by_itself_ ? "m" : aside() % 2 == 0 ? "m" : "n";
+        const std::string& element = rows == "m" ? left_ : right_;
+        const char* const kFolds[] = {"sum", "sum", "max", "min"};
+        const std::pair<std::string, std::string> kAlong[] = {
+            {"", rows + ", k"}, {"[k]", rows}, {"[" + rows + "]", "k"}};
+        const auto& [axes, over] = kAlong[aside() % std::size(kAlong)];
+        const char* const kValues[] = {"0.5 * {0}", "abs({0} - 0.25)", "{0} * {0} * 0.1"};
+        statements_ += fmt::format(
+            "  output beside{} : f32 = {}({}) {}\n", axes, kFolds[aside() % std::size(kFolds)],
+            over, fmt::format(fmt::runtime(kValues[aside() % std::size(kValues)]), element));
+    }
+
     /// What becomes of the scores: outputs, rows of them, operands of another product.
     void finish(const std::string& value) {
         std::string scores = value;
@@ -173,6 +193,8 @@ private:
     std::string inputs_;
     std::string statements_;
     int vectors_ = 0;
+    std::string left_;  ///< elements of the inputs that the product reads
+    std::string right_;
     bool by_itself_ = false;  ///< whether rows of an array are multiplied with rows of the same
 };
 

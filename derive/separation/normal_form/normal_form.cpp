@@ -70,10 +70,12 @@ Form NormalForm::of(TermId term) {
                          keeps_relative() ? guards_ : std::vector<TermId>{}};
     const auto found = forms_.find(key);
     const bool refused = found == forms_.end() && forms_.size() >= kMostForms;
-    const Form form = found != forms_.end() ? found->second
+    const Form form = found != forms_.end() ? found->second.form
                       : refused             ? refuse(Why::Growth, term)
                                             : compute(term);
-    forms_.emplace(key, form);
+    // Who forgot the obstacle may meet the term again.
+    if (!form && found != forms_.end() && !obstacle_) obstacle_ = found->second.obstacle;
+    forms_.emplace(key, Found{form, form ? std::nullopt : obstacle_});
     opened_ -= opens ? 1 : 0;
     return form;
 }

@@ -129,8 +129,13 @@ private:
     Known known_;
     std::map<TermId, PolynomialId> scaled_;
     std::vector<TermId> guards_;  ///< conditions of the branches that are being brought to form
+    /// A form, or why there is none.
+    struct Found {
+        Form form;
+        std::optional<Obstacle> obstacle = {};
+    };
     /// Multiplied out or not, under guards.
-    std::map<std::tuple<TermId, bool, bool, std::vector<TermId>>, Form> forms_;
+    std::map<std::tuple<TermId, bool, bool, std::vector<TermId>>, Found> forms_;
     std::map<std::tuple<TermId, TermId, bool>, TermId>
         assumed_;  ///< terms where conditions are known
     std::map<std::pair<TermId, bool>, TermId> lifted_;

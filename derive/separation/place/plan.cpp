@@ -19,7 +19,7 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& relative)
       normal_(normal),
       relative_form_(relative),
       algebra_(cascade.algebra()),
-      folds_(cascade.folds().begin(), cascade.folds().end()) {
+      folds_(cascade.folds()) {
     relative_form_.keep_relative([this](PolynomialId streamed, PolynomialId folded,
                                         const std::vector<TermId>& guards, bool multiplied) {
         return relative_to_gauges(streamed, folded, guards, multiplied);
@@ -188,6 +188,7 @@ PolynomialId Plan::verbatim(std::uint32_t fold) {
 
 std::uint32_t Plan::gauge_state(std::uint32_t fold) {
     const Form form = value(fold);
+    if (!form) throw Unresolved{};
     const Monomial mono = algebra_[*form].terms.front().first;
     const std::uint32_t state = algebra_[mono.powers.front().first].ref;
     states_[state].is_gauge = true;

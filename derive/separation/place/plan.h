@@ -88,6 +88,10 @@ struct Placement {
     PolynomialId outside = {};  ///< w, with what the gauge and the folds leave to the tail
 };
 
+/// A fold has no value in states; the plan or the tail's normal form has the obstacle.
+struct Unresolved {};
+
+/// `gauge_state` throws Unresolved.
 class Plan {
 public:
     /// `relative` is the normal form that keeps differences from cancelling.
@@ -149,7 +153,7 @@ private:
     std::vector<SmallFactor> small_factors_;
     std::set<std::pair<std::uint32_t, PolynomialId>> formed_apart_;
     std::set<std::uint32_t> gauge_folds_;  ///< maxima that values are relative to
-    std::deque<FoldOver> folds_;  ///< the cascade's, then those made by stabilising (stable places)
+    std::deque<FoldOver>& folds_;  ///< the cascade's, and behind them what stabilising makes
     std::vector<PolynomialId> forms_;
     std::vector<StateVariable> states_;
     std::map<std::uint32_t, Form> values_;

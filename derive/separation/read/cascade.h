@@ -2,6 +2,7 @@
 // axes and folds, with mapped intermediates substituted, so that no name hides structure.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -76,7 +77,10 @@ public:
         of_state_ = std::move(of_state);
     }
     [[nodiscard]] const std::vector<RegionStatement>& statements() const { return statements_; }
-    [[nodiscard]] const std::vector<FoldOver>& folds() const { return folds_; }
+    /// Folds by the numbers that terms know them by: those of the statements, and behind them what
+    /// a plan adds, of which it may take back the last. They stay where they are.
+    [[nodiscard]] const std::deque<FoldOver>& folds() const { return folds_; }
+    [[nodiscard]] std::deque<FoldOver>& folds() { return folds_; }
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
     /// What the element of an array at its own axes is; nothing for arrays from outside and those
     /// computed before.
@@ -115,7 +119,7 @@ private:
     DiagramFacts outside_;
     TermFacts facts_;
     std::vector<RegionStatement> statements_;
-    std::vector<FoldOver> folds_;
+    std::deque<FoldOver> folds_;
     std::map<ArrayId, TermId> definitions_;
     std::map<ArrayId, std::size_t> producer_;  ///< into statements_
     std::map<TermId, ArrayId> by_term_;

@@ -44,7 +44,7 @@ void Cascade::mark_divisors() {
     };
     for (const auto& [array, term] : definitions_) mark(term, false, true);
     for (const auto& [array, term] : unrounded_) mark(term, false, true);
-    for (const FoldOver& fold : std::vector<FoldOver>(folds_)) mark(fold.body, false, true);
+    for (const FoldOver& fold : std::deque<FoldOver>(folds_)) mark(fold.body, false, true);
 }
 
 /// Whether a number above zero is added, or is the least that the value can be, so that something

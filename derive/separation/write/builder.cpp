@@ -153,11 +153,14 @@ std::string Builder::text_of(const Expression& written) {
     return formula_text(scope(), written);
 }
 
-/// An array of the body, the streamed axis last.
+/// An array of the body, the streamed axis last; also along what cancels in its normal form, and
+/// not in the user's own words.
 ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value,
                         std::optional<ElementType> type, const std::string& name) {
     const std::vector<AxisId>& order = plan_.folds()[serving_].axes;
-    std::vector<AxisId> sorted(axes.begin(), axes.end());
+    std::set<AxisId> along = axes_used(value);
+    along.insert(axes.begin(), axes.end());
+    std::vector<AxisId> sorted(along.begin(), along.end());
     const auto rank = [&](AxisId axis) {
         if (cascade_.is_streamed(axis)) return order.size() + 1;
         return static_cast<std::size_t>(std::find(order.begin(), order.end(), axis) -

@@ -26,8 +26,6 @@ enum class Where {
     Tail,    ///< after the last chunk
 };
 
-/// A fold has no value where the tail reads it, for a reason that the tail's normal form has.
-struct Unresolved {};
 /// An array of integers would be computed from real numbers.
 struct Inexact {
     ArrayId target;
