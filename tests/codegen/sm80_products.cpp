@@ -379,6 +379,13 @@ std::vector<TensorWorkload> product_workloads() {
          "output F[i] : f32 = sum(l) exp(-sqrt(D[i, l])) }",
          {},
          "distribute D\nunfuse D\nfuse D_2, D_1, D, F\ngroup i by 16 in F\nstream l by 16 in F"},
+        {"sums of a product's operands beside it, over its rows too",
+         "diagram beside { axis a = 64, c = 64, k = 32\n input A[a, k], B[k, c] : bf16\n"
+         "output C[a, c] : f32 = sum(k) A[a, k] * B[k, c]\n"
+         "output s : f32 = sum(a, k) A[a, k]\n output t[a] : f32 = sum(k) A[a, k] ^ 2\n"
+         "output u : f32 = sum(a, c) C[a, c] }",
+         {},
+         "fuse all"},
         {"depthwise convolution",
          "diagram depthwise { axis p = 37, r = 3, c = 40, t = p + r - 1\n"
          "input X[t, c], W[r, c] : bf16\n"
