@@ -17,7 +17,8 @@ constexpr double kFewTiles = 1000;
 
 /// Components in which every axis is cut once, all masks are decided where all of their axes are,
 /// and every dimension is an axis: the tiles that masks leave are counted without visiting them,
-/// and only the last tile of an axis has another width.
+/// and only the last tile of an axis has another width. A mask that loops around ask too, of all
+/// that is within a chunk of theirs, says no more there.
 class BoxSum {
 public:
     BoxSum(const std::vector<Axis>& axes, const Component& component, KnownMasks& masks)
@@ -26,7 +27,8 @@ public:
     std::optional<std::int64_t> total() {
         std::vector<Expression> conditions;
         for (const VisibleWhen& mask : component_.masks) {
-            if (mask.depth != component_.masks.front().depth) return std::nullopt;
+            if (is_asked_further_in(mask)) continue;
+            if (mask.depth != component_.masks.back().depth) return std::nullopt;
             for (std::size_t k = mask.depth; k < component_.path.size(); ++k)
                 if (axes_used(*mask.condition).contains(component_.path[k]->axis))
                     return std::nullopt;
@@ -46,6 +48,12 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_asked_further_in(const VisibleWhen& mask) const {
+        return std::any_of(
+            component_.masks.begin(), component_.masks.end(), [&](const VisibleWhen& other) {
+                return other.depth > mask.depth && *other.condition == *mask.condition;
+            });
+    }
     [[nodiscard]] bool is_axis(const Footprint& dimension) const {
         const AxisIndex* index = dimension.index.size() == 1
                                      ? std::get_if<AxisIndex>(&dimension.index.front().node)
