@@ -60,7 +60,7 @@ std::vector<AxisId> axes_of(const State& state, const Region& region) {
 
 std::optional<TilingSpace> tiling_space(const State& plain, const std::string& region,
                                         std::optional<AxisId> streamed, SizesOf group_sizes,
-                                        SizesOf stream_sizes, const std::vector<AxisId>& around) {
+                                        SizesOf stream_sizes, const std::vector<Around>& around) {
     State state = plain;
     TilingSpace space;
     const auto name_of = [&](AxisId axis) { return state.diagram[axis].name; };
@@ -72,8 +72,8 @@ std::optional<TilingSpace> tiling_space(const State& plain, const std::string& r
         space.choices.insert(space.choices.begin(), {axis, true, false, std::move(sizes)});
         return true;
     };
-    for (const AxisId axis : around)
-        if (!stream(axis, {1})) return std::nullopt;
+    for (const auto& [axis, sizes] : around)
+        if (!stream(axis, sizes)) return std::nullopt;
     if (streamed && !stream(*streamed, stream_sizes(state.diagram[*streamed].extent)))
         return std::nullopt;
     const Region& before = region_named(plain, region);

@@ -25,7 +25,7 @@ struct SizeChoice {
 };
 
 /// A region with every axis grouped that may be, and one streamed or none, at block level; around
-/// that stream others may stand whose chunks are of one index each.
+/// that stream others may stand.
 struct TilingSpace {
     RegionProgram program;            ///< at some sizes
     std::vector<SizeChoice> choices;  ///< the stream first, then those around it
@@ -35,13 +35,18 @@ struct TilingSpace {
 /// Sizes to try of an axis with this extent, the extent itself last.
 using SizesOf = std::vector<std::int64_t> (*)(std::int64_t extent);
 
-/// Nothing where the rules refuse a stream; `around` are the axes of those around it. Groups that
-/// the region has already keep their sizes, but those by 1 of woven axes that some loaded array
-/// lacks.
+/// A stream around another, and the sizes that its chunks may have.
+struct Around {
+    AxisId axis;
+    std::vector<std::int64_t> sizes;
+};
+
+/// Nothing where the rules refuse a stream. Groups that the region has already keep their sizes,
+/// but those by 1 of woven axes that some loaded array lacks.
 [[nodiscard]] std::optional<TilingSpace> tiling_space(const State& state, const std::string& region,
                                                       std::optional<AxisId> streamed,
                                                       SizesOf group_sizes, SizesOf stream_sizes,
-                                                      const std::vector<AxisId>& around = {});
+                                                      const std::vector<Around>& around = {});
 
 /// What a person types for a choice of sizes; a group of the whole axis is none. `in` is empty
 /// where the region is the only one.

@@ -11,6 +11,7 @@
 #include "perfmodel/block_time.h"
 #include "perfmodel/prepared_cost.h"
 #include "search/kernels.h"
+#include "search/least_time.h"
 #include "search/tiling_space.h"
 
 namespace napkin {
@@ -19,6 +20,8 @@ namespace {
 
 /// Combinations of group sizes looked at for one choice of axes.
 constexpr std::size_t kMostCombinations = 400;
+/// The same where several long axes are streamed.
+constexpr std::size_t kMostOfSeveral = 48;
 
 /// Sizes worth trying: small ones, then whole and one and a half powers of two, then the axis.
 std::vector<std::int64_t> group_sizes(std::int64_t extent) {
@@ -38,14 +41,14 @@ std::vector<std::int64_t> stream_sizes(std::int64_t extent) {
 }
 
 /// Thins the longest lists, first and last kept, until few enough combinations remain.
-void thin(std::vector<SizeChoice>& choices) {
+void thin(std::vector<SizeChoice>& choices, std::size_t most = kMostCombinations) {
     const auto combinations = [&] {
         double count = 1;
         for (const SizeChoice& choice : choices)
             if (!choice.is_stream) count *= static_cast<double>(choice.sizes.size());
         return count;
     };
-    while (combinations() > static_cast<double>(kMostCombinations)) {
+    while (combinations() > static_cast<double>(most)) {
         SizeChoice& longest = *std::max_element(choices.begin(), choices.end(),
                                                 [](const SizeChoice& a, const SizeChoice& b) {
                                                     return a.sizes.size() < b.sizes.size();
@@ -109,8 +112,11 @@ private:
     void add_rows(std::vector<Command>& commands) const;
     [[nodiscard]] std::vector<Found> chosen(std::size_t top);
     [[nodiscard]] std::vector<Tiling> best(std::size_t top);
-    void with_stream(std::optional<AxisId> streamed, const std::vector<AxisId>& around = {});
-    [[nodiscard]] std::vector<AxisId> short_folds(AxisId beside) const;
+    void with_stream(std::optional<AxisId> streamed, const std::vector<Around>& around = {},
+                     std::size_t most = kMostCombinations);
+    [[nodiscard]] std::vector<AxisId> folded_beside(AxisId axis) const;
+    [[nodiscard]] std::vector<Around> short_folds(AxisId beside) const;
+    [[nodiscard]] std::vector<Around> masked_folds(AxisId beside) const;
     void with_parts(AxisId streamed);
     void evaluate_parts(const TilingSpace& space);
     void evaluate(const TilingSpace& space);
@@ -128,27 +134,50 @@ private:
     std::vector<Found> found_;
 };
 
-/// Axes of a few indices that are folded together with this one, as the taps of a filter are with
-/// its channels.
-std::vector<AxisId> RegionSearch::short_folds(AxisId beside) const {
-    constexpr std::int64_t kShort = 16;
+/// Axes that are folded together with this one.
+std::vector<AxisId> RegionSearch::folded_beside(AxisId beside) const {
     std::vector<AxisId> found;
     for (const StatementId id : region_named(plain_, region_).statements) {
         const std::vector<AxisId> folded = folded_axes(plain_.diagram[id]);
         if (!contains(folded, beside)) continue;
         for (const AxisId axis : folded)
-            if (axis != beside && plain_.diagram[axis].extent <= kShort && !contains(found, axis))
-                found.push_back(axis);
+            if (axis != beside && !contains(found, axis)) found.push_back(axis);
     }
     return found;
 }
 
-void RegionSearch::with_stream(std::optional<AxisId> streamed, const std::vector<AxisId>& around) {
+/// Those of a few indices, as the taps of a filter are beside its channels, one by one.
+std::vector<Around> RegionSearch::short_folds(AxisId beside) const {
+    constexpr std::int64_t kShort = 16;
+    std::vector<Around> found;
+    for (const AxisId axis : folded_beside(beside))
+        if (plain_.diagram[axis].extent <= kShort) found.push_back({axis, {1}});
+    return found;
+}
+
+/// All of them where masks leave out tiles of several axes, as those of an image's neighbourhoods;
+/// once, around the last of them.
+std::vector<Around> RegionSearch::masked_folds(AxisId beside) const {
+    if (!is_conditional(plain_.diagram, region_named(plain_, region_))) return {};
+    std::vector<Around> found;
+    for (const AxisId axis : folded_beside(beside)) {
+        if (axis > beside) return {};
+        std::vector<std::int64_t> sizes;
+        for (const std::int64_t size : {16, 8, 4})
+            if (size < plain_.diagram[axis].extent) sizes.push_back(size);
+        if (sizes.empty()) return {};
+        found.push_back({axis, std::move(sizes)});
+    }
+    return found;
+}
+
+void RegionSearch::with_stream(std::optional<AxisId> streamed, const std::vector<Around>& around,
+                               std::size_t most) {
     if (is_over()) return;
     std::optional<TilingSpace> space =
         tiling_space(plain_, region_, streamed, group_sizes, stream_sizes, around);
     if (!space) return;
-    thin(space->choices);
+    thin(space->choices, most);
     evaluate(*space);
     spaces_.push_back(std::move(space->choices));
 }
@@ -167,6 +196,7 @@ void RegionSearch::evaluate(const TilingSpace& space) {
             if (found && (!best || found->time < best->time)) best = std::move(found);
         }
         if (best) found_.push_back(std::move(*best));
+        if (is_over()) return;
         std::size_t at = first;
         if (first == 1) picks.front() = 0;
         while (at < picks.size() && ++picks[at] == choices[at].sizes.size()) picks[at++] = 0;
@@ -276,8 +306,10 @@ std::vector<Tiling> RegionSearch::run(std::size_t top) {
     with_stream(std::nullopt);
     for (const AxisId axis : axes_of(plain_, region_named(plain_, region_))) {
         with_stream(axis);
-        if (const std::vector<AxisId> around = short_folds(axis); !around.empty())
+        if (const std::vector<Around> around = short_folds(axis); !around.empty())
             with_stream(axis, around);
+        if (const std::vector<Around> around = masked_folds(axis); !around.empty())
+            with_stream(axis, around, kMostOfSeveral);
     }
     return best(top);
 }

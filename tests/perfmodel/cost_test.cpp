@@ -183,4 +183,21 @@ TEST_CASE(
 }
 
 }  // namespace
+TEST_CASE(
+    "a union over several axes is counted quickly as it is counted exactly, however many tiles") {
+    // 160,000 tiles, more than a mask is asked of one by one.
+    const State state = derived(
+        "diagram near {\n axis i = 80, j = 80, d = 32, u = i, v = j\n"
+        " input Q[i, j, d], K[u, v, d], V[u, v, d] : bf16\n"
+        " S[i, j, u, v] = sum(d) Q[i, j, d] * K[u, v, d]\n"
+        " M[i, j, u, v] = if (neighbourhood[i, u](3, 1, 1) and neighbourhood[j, v](3, 1, 1))"
+        " or (u == 0 and v < 2) then S[i, j, u, v] else -inf\n"
+        " output O[i, j, d] : bf16 = sum(u, v) softmax[u, v](M[i, j, u, v]) * V[u, v, d]\n}\n",
+        "fuse all\ngroup i by 4\ngroup j by 4\nstream u by 4\nstream v by 4\n");
+    const RegionProgram region = test::expanded(state).regions.front();
+    const std::int64_t bytes = cost_of(region)->levels.at(Level::Block).transferred.bytes();
+    CHECK_EQ(quick_cost_of(region)->levels.at(Level::Block).transferred.bytes(), bytes);
+    CHECK_EQ(bytes, 8519680);
+}
+
 }  // namespace napkin

@@ -459,6 +459,21 @@ TEST_CASE("a structure whose first sizes are far behind is tried at others") {
              kernels_time(diagram, "group n by 1\ngroup y by 1\n", h200));
 }
 
+TEST_CASE("where a mask leaves tiles of several axes, all of these are streamed") {
+    const char* diagram =
+        "diagram near {\n axis i = 128, j = 128, d = 64, u = i, v = j\n"
+        " input Q[i, j, d], K[u, v, d], V[u, v, d] : bf16\n"
+        " S[i, j, u, v] = sum(d) Q[i, j, d] * K[u, v, d]\n"
+        " M[i, j, u, v] = if neighbourhood[i, u](16, 1, 1) and neighbourhood[j, v](16, 1, 1) then"
+        " S[i, j, u, v] else -inf\n"
+        " output O[i, j, d] : bf16 = sum(u, v) softmax[u, v](M[i, j, u, v]) * V[u, v, d]\n}\n";
+    const Machine h200 = machine("H200");
+    CHECK_LE(found(diagram, h200, 1).ranked.front().time.middle(),
+             kernels_time(diagram,
+                          "fuse all\ngroup i by 8\ngroup j by 16\nstream u by 16\nstream v by 8\n",
+                          h200));
+}
+
 TEST_CASE("factors of a sum are summed in turn where that leaves products of matrices") {
     const SearchResult result = found(
         "diagram bilinear {\n axis n = 16384, a = 256, b = 256\n"
