@@ -286,9 +286,11 @@ std::optional<MathText> factor_of(const Diagram& diagram, const Unit& unit,
     const Schematic schematic(diagram, unit, false, true);
     std::string text;
     for (const Scale& scale : scales) text += schematic.write(scale);
+    if (text.empty()) return MathText{};
     const std::vector<MathText> lines = formula_lines(text);
-    if (!text.empty() && lines.size() != 1) return std::nullopt;
-    return text.empty() ? MathText{} : lines.front();
+    // A root of one long name has no place to break at, and is no less a factor.
+    if (lines.empty()) return parse_math(text);
+    return lines.size() == 1 ? std::optional(lines.front()) : std::nullopt;
 }
 
 std::vector<MathText> formula_of(const Diagram& diagram, const Unit& unit) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "codegen/run/folders.h"
+#include "tests/support/provided.h"
 
 namespace napkin {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path fresh_folder() {
-    fs::path folder = fs::temp_directory_path() / fs::path("napkin-test-kept");
+    fs::path folder = test::kept_folder("kept");  // of this user alone
     fs::remove_all(folder);
     return folder;
 }

@@ -140,6 +140,23 @@ TEST_CASE("what a sum computes of its factors stands in boxes before the cup") {
     CHECK_EQ(drawn("relu((sum(k) exp(X[n, k]) * W[k, c]) + 1)"), "exp, cup, relu(Σ+1)");
 }
 
+TEST_CASE("a cup has its factor, however long the name in it") {
+    for (const std::string name :
+         {"d", "head_dimension_of_the_model", "a_head_dimension_of_names_without_end"}) {
+        SourceMap sources;
+        const Result<Checked> checked = load_diagram(
+            sources, "factor.ncd",
+            "diagram scores {\n  axis q = 8, x = 4, " + name + " = 16\n  input Q[q, " + name +
+                "], K[x, " + name + "] : bf16\n  output S[q, x] : f32 = sum(" + name + ") Q[q, " +
+                name + "] * K[x, " + name + "] * rsqrt(size(" + name + "))\n}\n");
+        REQUIRE(checked.has_value());
+        const State state = initial_state(checked->diagram);
+        const drawing::Unit unit = drawing::units_of(state.diagram, state.relabelling).back();
+        CHECK_EQ(unit.glyph, drawing::GlyphKind::Contraction);
+        CHECK_NE(to_unicode(unit.factor).find("√"), std::string::npos);
+    }
+}
+
 TEST_CASE("a formula without room in a box leaves parts out, not all") {
     std::string term = "A[n, c]";
     for (int i = 0; i < 24; ++i) term = "tanh(" + term + " - B[n, c] ^ 2)";
