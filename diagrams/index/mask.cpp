@@ -13,6 +13,21 @@ namespace {
 
 constexpr std::size_t kMostShared = 32;
 
+/// Whether conditions mean the same over both: the axes that they name are alike. Others, such as a
+/// kernel's tile axes, do not matter.
+bool mean_the_same(const std::vector<Expression>& conditions, const std::vector<Axis>& a,
+                   const std::vector<Axis>& b) {
+    const auto differs = [&](const Expression& part) {
+        const auto* index = std::get_if<AxisIndex>(&part.node);
+        const auto* size = std::get_if<SizeOf>(&part.node);
+        if (index == nullptr && size == nullptr) return false;
+        const std::size_t at = (index != nullptr ? index->axis : size->axis).index();
+        return at >= a.size() || at >= b.size() || a[at] != b[at];
+    };
+    return std::none_of(conditions.begin(), conditions.end(),
+                        [&](const Expression& condition) { return any_part(condition, differs); });
+}
+
 }  // namespace
 
 std::vector<std::vector<std::size_t>> Mask::Parts::groups() const {
@@ -90,7 +105,7 @@ std::shared_ptr<Mask::Parts> Mask::shared(const std::vector<Axis>& axes,
                                           std::vector<Expression> conjuncts) {
     thread_local std::deque<std::shared_ptr<Parts>> latest;
     for (const std::shared_ptr<Parts>& each : latest)
-        if (each->conjuncts == conjuncts && each->axes == axes) return each;
+        if (each->conjuncts == conjuncts && mean_the_same(conjuncts, each->axes, axes)) return each;
     if (latest.size() >= kMostShared) latest.pop_back();
     return latest.emplace_front(std::make_shared<Parts>(axes, std::move(conjuncts), Elements{}));
 }
