@@ -150,8 +150,9 @@ struct MapRows {
     std::vector<std::string> list;
     std::size_t number(const std::string& row) {
         const auto known = std::find(list.begin(), list.end(), row);
+        const auto number = static_cast<std::size_t>(known - list.begin());
         if (known == list.end()) list.push_back(row);
-        return static_cast<std::size_t>(std::find(list.begin(), list.end(), row) - list.begin());
+        return number;
     }
 };
 
