@@ -21,6 +21,21 @@ auto strides_read(const EmittedKernel& kernel) {
         });
 }
 
+/// Whether addresses and strides that will do for one kernel do for another: the contract is made
+/// of the first.
+bool asks_no_more(const EmittedKernel& other, const EmittedKernel& kernel) {
+    return std::all_of(
+        other.parameters.begin(), other.parameters.end(), [&](const KernelParameter& asked) {
+            return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
+                               [&](const KernelParameter& known) {
+                                   return known.kind == asked.kind && known.array == asked.array &&
+                                          known.axis == asked.axis &&
+                                          known.dimension == asked.dimension &&
+                                          known.multiple % asked.multiple == 0;
+                               });
+        });
+}
+
 /// Endings that no kernel's name has yet.
 std::string ending_for(const EmittedProgram& program) {
     std::string ending = "_contiguous";
@@ -70,7 +85,8 @@ Result<ExportKernels> emit_for_export(
         EmittedKernel& other = others->kernels[at];
         invariant(kernel.grid == other.grid && kernel.persistent == other.persistent, "kernel ",
                   kernel.name, " has other tiles where arrays are contiguous");
-        if (strides_read(other) < strides_read(kernel)) kernels.contiguous[at] = std::move(other);
+        if (strides_read(other) < strides_read(kernel) && asks_no_more(other, kernel))
+            kernels.contiguous[at] = std::move(other);
     }
     return kernels;
 }

@@ -112,61 +112,55 @@ private:
     }
 };
 
-}  // namespace
-
-TEST_CASE("separation: random reductions over two axes agree, or are refused with a reason") {
-    Reductions reductions(20261129);
+struct Tally {
     int accepted = 0;
     int refused = 0;
-    for (int trial = 0; trial < 400; ++trial) {
-        const std::string text = reductions.diagram();
+    int low_rank = 0;
+
+    /// What is derived agrees with direct evaluation, what is refused says why.
+    void judge(const std::string& text, int trial, double scale, int runs, double tolerance) {
         CAPTURE(text);
         const Loaded loaded = load(text, "x");
         const auto result = derive(loaded);
         if (const NotApplicable* no = std::get_if<NotApplicable>(&result)) {
-            CHECK_FALSE(no->reason.empty());
             ++refused;
-            continue;
+            CHECK_FALSE(no->reason.empty());
+            if (std::getenv("NAPKIN_SHOW_LOW_RANK") != nullptr) MESSAGE(no->reason);
+            low_rank += no->reason.find("rule may be missing") != std::string::npos ? 1 : 0;
+            return;
         }
         ++accepted;
         const Agreement agreement = compare(loaded, std::get<Accumulator>(result),
-                                            5 + static_cast<std::uint64_t>(trial), 0.5, 2);
+                                            5 + static_cast<std::uint64_t>(trial), scale, runs);
         CAPTURE(agreement.where);
-        CHECK(agreement.worst < 1e-6);
+        CHECK(agreement.worst < tolerance);
     }
-    CHECK(accepted > 100);
-    CHECK(refused > 20);
-    MESSAGE(accepted, " accepted, ", refused, " refused");
+};
+
+}  // namespace
+
+TEST_CASE("separation: random reductions over two axes agree, or are refused with a reason") {
+    Reductions reductions(20261129);
+    Tally tally;
+    for (int trial = 0; trial < 400; ++trial)
+        tally.judge(reductions.diagram(), trial, 0.5, 2, 1e-6);
+    CHECK(tally.accepted > 100);
+    CHECK(tally.refused > 20);
+    MESSAGE(tally.accepted, " accepted, ", tally.refused, " refused");
 }
 
 TEST_CASE("separation: random cascades agree, and refusals have full rank") {
     Bodies bodies(20261121);
-    int accepted = 0;
-    int refused = 0;
-    int low_rank = 0;
-    for (int trial = 0; trial < 600; ++trial) {
-        const std::string body = bodies.expression(3);
-        const std::string text = diagram_of(trial % 5 == 0 ? "max" : "sum", body);
-        CAPTURE(body);
-        const Loaded loaded = load(text, "x");
-        const auto result = derive(loaded);
-        if (const NotApplicable* no = std::get_if<NotApplicable>(&result)) {
-            ++refused;
-            if (std::getenv("NAPKIN_SHOW_LOW_RANK") != nullptr) MESSAGE(no->reason);
-            low_rank += no->reason.find("rule may be missing") != std::string::npos ? 1 : 0;
-            continue;
-        }
-        ++accepted;
-        const Agreement agreement = compare(loaded, std::get<Accumulator>(result),
-                                            5 + static_cast<std::uint64_t>(trial), 1, 3);
-        CAPTURE(agreement.where);
-        CHECK(agreement.worst < 1e-7);
-    }
+    Tally tally;
+    for (int trial = 0; trial < 600; ++trial)
+        tally.judge(diagram_of(trial % 5 == 0 ? "max" : "sum", bodies.expression(3)), trial, 1, 3,
+                    1e-7);
     // Were nothing accepted or refused, the property would say nothing.
-    CHECK(accepted > 300);
-    CHECK(refused > 60);
-    CHECK(low_rank == 0);
-    MESSAGE(accepted, " accepted, ", refused, " refused, ", low_rank, " of them of low rank");
+    CHECK(tally.accepted > 300);
+    CHECK(tally.refused > 60);
+    CHECK(tally.low_rank == 0);
+    MESSAGE(tally.accepted, " accepted, ", tally.refused, " refused, ", tally.low_rank,
+            " of them of low rank");
 }
 
 }  // namespace napkin::test
