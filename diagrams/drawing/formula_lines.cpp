@@ -9,7 +9,7 @@ namespace napkin::drawing {
 namespace {
 
 constexpr std::size_t kLongestLine = 16;  // that is not broken
-constexpr std::size_t kWidest = 22;
+constexpr std::size_t kWidest = 26;
 constexpr std::array<std::string_view, 4> kWords = {"\" then \"", "\" else \"", "\" and \"",
                                                     "\" or \""};
 

@@ -34,14 +34,15 @@ const Apply* root_divisor(const Expression& factor) {
     return call != nullptr && call->function == Function::Rsqrt ? call : nullptr;
 }
 
-constexpr int kUnlimited = 1000;
 constexpr int kDeepest = 6;  // calls in one another that may stand where not all do
 
 class Schematic {
 public:
-    /// `named`: what has a name and stays in the unit is written by it.
+    /// `named`: what has a name and stays in the unit is written by it. `room`: how many calls may
+    /// stand in one another, those of the library without their arguments; any number with them
+    /// where it is not given.
     Schematic(const Diagram& diagram, const Unit& unit, bool indices, bool named,
-              int room = kUnlimited)
+              std::optional<int> room = std::nullopt)
         : diagram_(diagram), unit_(unit), indices_(indices), room_(room) {
         for (StatementId id : unit.statements) {
             for (ArrayId target : diagram[id].targets)
@@ -54,11 +55,12 @@ public:
     [[nodiscard]] std::string write(const Expression& expression,
                                     Binding place = Binding::If) const {
         const bool is_call = std::holds_alternative<Apply>(expression.node);
-        if (is_call && room_ == 0) return "…";
-        room_ -= is_call ? 1 : 0;
+        const int taken = is_call && room_ ? 1 : 0;
+        if (taken > 0 && *room_ == 0) return "…";
+        if (room_) *room_ -= taken;
         const std::optional<Spelled> call = spelled(diagram_, expression);
         const std::string text = call ? write_spelled(*call) : write_node(expression, place);
-        room_ += is_call ? 1 : 0;
+        if (room_) *room_ += taken;
         return text;
     }
     /// Empty for what is no expression.
@@ -173,7 +175,8 @@ private:
     }
     [[nodiscard]] std::string write_spelled(const Spelled& call) const {
         const std::string name = upright(call.name);
-        return call.arguments.empty() ? name : write_arguments(name, call.arguments);
+        if (call.arguments.empty()) return name;
+        return room_ ? name + "(…)" : write_arguments(name, call.arguments);
     }
     [[nodiscard]] std::string write_conditional(const Apply& call, Binding place) const {
         if (is_mask(call) || hides_by_index(call))
@@ -229,7 +232,7 @@ private:
     const Diagram& diagram_;
     const Unit& unit_;
     bool indices_;
-    mutable int room_;  ///< calls that may yet stand in one another
+    mutable std::optional<int> room_;
     std::vector<std::pair<ArrayId, StatementId>> inner_;
     std::map<AxisId, int> indexed_;  ///< how often an axis' index stands in the text
     std::map<ArrayId, const Read*> reads_;

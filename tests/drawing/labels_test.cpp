@@ -52,6 +52,17 @@ TEST_CASE("sizes are told from indices, and reads of one array from each other")
     CHECK_EQ(box_of("D[n] - A[n, c] * D[n]"), "D−A·D");
 }
 
+TEST_CASE("calls of the library are named in a mask of several, if need be without arguments") {
+    const std::string near = "causal_neighbourhood[n, c](4, 2, 1)";
+    CHECK_EQ(box_of("if " + near + " and " + near + " then A[n, c] else -inf"),
+             "causal_neighbourhood(4, | 2, 1) | and causal_neighbourhood(4, | 2, 1) | mask");
+    CHECK_EQ(box_of("if strided_blocks[n, c](size(n), 4, 2) or " + near +
+                    " or global_tokens[n, c](1) and neighbourhood[n, c](4, 1, 2)"
+                    " then A[n, c] else -inf"),
+             "strided_blocks(…) | or causal_neighbourhood(…) | or global_tokens(…) | "
+             "and neighbourhood(…) | mask");
+}
+
 TEST_CASE("a mask shows what it hides where that is no array") {
     CHECK_EQ(box_of("if c <= n then A[n, c] - D[n] * (n - c) else -inf"), "A−D·(n−c) | c≤n | mask");
 }
