@@ -206,15 +206,19 @@ std::int64_t contraction_bits(const Diagram& plain, const State& state, const Ma
 
 }  // namespace
 
-std::optional<TransferBound> bound_of(const Diagram& plain, const State& state,
-                                      const Machine* machine) {
-    std::optional<TransferBound> bound = compulsory(plain, state);
-    if (!bound || machine == nullptr) return bound;
-    const std::int64_t bits = contraction_bits(plain, state, *machine);
-    if (bits <= bound->bits) return bound;
+TransferBound bound_on(const Machine& machine, const TransferBound& anywhere, const Diagram& plain,
+                       const State& state) {
+    const std::int64_t bits = contraction_bits(plain, state, machine);
+    if (bits <= anywhere.bits) return anywhere;
     return TransferBound{0, bits,
                          "1.66 products / sqrt(memory) of a contraction: Smith et al., arXiv "
                          "1702.02017, with Loomis and Whitney for small blocks"};
+}
+
+std::optional<TransferBound> bound_of(const Diagram& plain, const State& state,
+                                      const Machine* machine) {
+    std::optional<TransferBound> bound = compulsory(plain, state);
+    return bound && machine != nullptr ? bound_on(*machine, *bound, plain, state) : bound;
 }
 
 }  // namespace napkin

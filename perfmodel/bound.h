@@ -35,6 +35,9 @@ struct TransferBound {
 /// counts do not fit in 64 bits.
 [[nodiscard]] std::optional<TransferBound> bound_of(const Diagram& plain, const State& state,
                                                     const Machine* machine = nullptr);
+/// The same on a machine, of what is known without one: that takes most of the time.
+[[nodiscard]] TransferBound bound_on(const Machine& machine, const TransferBound& anywhere,
+                                     const Diagram& plain, const State& state);
 
 /// H and M of a region whose optimum has a closed form, in bits.
 struct TransferKind {

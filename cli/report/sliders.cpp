@@ -142,9 +142,7 @@ private:
                 return false;
         return true;
     }
-    [[nodiscard]] Json bound_of_variant(const Diagram& plain, const State& state,
-                                        const Machine& machine) const {
-        const std::optional<TransferBound> bound = bound_of(plain, state, &machine);
+    static Json bytes_of(const std::optional<TransferBound>& bound) {
         return bound ? Json(bound->bytes()) : Json(nullptr);
     }
 
@@ -183,7 +181,8 @@ private:
             if (value != now && !moved.empty()) places = moved;
             if (!agrees(*variant)) continue;
             tried.push_back(value);
-            bounds.push_back(bound_of_variant(variant->plain, variant->state, machine_));
+            if (with_bounds)
+                bounds.push_back(bytes_of(bound_of(variant->plain, variant->state, &machine_)));
             times.push_back(timing_json(variant->cost, machine_));
         }
         slider["sets"] = Json::array();
@@ -291,9 +290,11 @@ private:
                 const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
                 if (!known && machine_.rate(pipeline.figure) == pipeline.rate) keys.push_back(key);
             }
-        for (const auto& [key, unit] : keys) add_figure(key, unit);
+        const std::optional<TransferBound> bound = bound_of(loaded_.plain, last_.state);
+        for (const auto& [key, unit] : keys) add_figure(key, unit, bound);
     }
-    void add_figure(const std::string& key, const std::string& unit) {
+    void add_figure(const std::string& key, const std::string& unit,
+                    const std::optional<TransferBound>& bound) {
         const std::optional<double> now = machine_.rate(key);
         if (!now) return;
         const auto figures = all_figures();
@@ -312,7 +313,9 @@ private:
             const Result<Cost> cost = cost_of_state(last_.state, &other);
             if (!cost) continue;
             slider["values"].push_back(value);
-            slider["bounds"].push_back(bound_of_variant(loaded_.plain, last_.state, other));
+            slider["bounds"].push_back(
+                bytes_of(bound ? std::optional(bound_on(other, *bound, loaded_.plain, last_.state))
+                               : bound));
             slider["times"].push_back(timing_json(*cost, other));
         }
         sliders_.push_back(std::move(slider));
