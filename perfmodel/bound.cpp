@@ -109,20 +109,33 @@ ElementType stored_type(const Diagram& plain, ArrayId output, const State& state
     return storage_type(plain, plain_relabelling(plain), output);
 }
 
-std::optional<TransferBound> compulsory(const Diagram& plain, const State& state) {
+/// How many elements of each input and output are needed. Every step of a derivation asks about
+/// the same diagram.
+const std::vector<std::int64_t>& needed_of(const Diagram& plain) {
+    thread_local std::optional<std::pair<Diagram, std::vector<std::int64_t>>> latest;
+    if (latest && latest->first == plain) return latest->second;
     index::Needs needs(plain.axes, plain.arrays);
     for (const ArrayId output : outputs_of(plain)) needs.add_whole(output);
     Uses(plain, needs).follow();
+    std::vector<std::int64_t> counts;
+    for (std::uint32_t i = 0; i < plain.arrays.size(); ++i) {
+        const ArrayRole role = plain.arrays[i].role;
+        const bool moves = role == ArrayRole::Input || role == ArrayRole::Output;
+        counts.push_back(moves ? needs.count(ArrayId{i}) : 0);
+    }
+    return latest.emplace(plain, std::move(counts)).second;
+}
+
+std::optional<TransferBound> compulsory(const Diagram& plain, const State& state) {
+    const std::vector<std::int64_t>& needed = needed_of(plain);
     CheckedInt values = 0;
     CheckedInt bits = 0;
     for (std::uint32_t i = 0; i < plain.arrays.size(); ++i) {
         const ArrayId array{i};
         const bool is_output = plain[array].role == ArrayRole::Output;
-        if (!is_output && plain[array].role != ArrayRole::Input) continue;
-        const CheckedInt count = needs.count(array);
         const ElementType type = is_output ? stored_type(plain, array, state) : plain[array].type;
-        values = values + count;
-        bits = bits + count * bits_of(type);
+        values = values + needed[i];
+        bits = bits + CheckedInt(needed[i]) * bits_of(type);
     }
     if (!values || !bits) return std::nullopt;
     return TransferBound{*values, *bits,
