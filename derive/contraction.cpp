@@ -183,6 +183,55 @@ bool LoadedOperand::is_taken() const {
     return !is_input || converts_exactly(type, ElementType::TF32) || is_in_parts(type);
 }
 
+namespace {
+
+/// The type of the array of most axes among the loaded ones that expressions read; f32 of several.
+std::optional<ElementType> widest_read(const RegionProgram& region,
+                                       const std::vector<Expression>& expressions,
+                                       const std::vector<VariableId>& loaded) {
+    std::optional<ElementType> type;
+    std::size_t most = 0;
+    for (const VariableId id : loaded) {
+        const Variable& variable = region.variables[id.index()];
+        const Array& array = region.arrays[variable.array.index()];
+        const bool is_read = std::any_of(
+            expressions.begin(), expressions.end(),
+            [&](const auto& each) { return arrays_read(each).contains(variable.array); });
+        const bool is_f32 = array.role == ArrayRole::Input && is_in_parts(variable.type);
+        if (!is_read || array.axes.size() < most || (array.axes.size() == most && type && !is_f32))
+            continue;
+        if (is_in_parts(variable.type) && !is_f32) continue;
+        most = array.axes.size();
+        type = variable.type;
+    }
+    return type;
+}
+
+}  // namespace
+
+std::optional<ElementType> type_beside(
+    const RegionProgram& region, const std::array<const std::vector<Expression>*, 2>& operands,
+    const std::vector<VariableId>& reads, const std::vector<VariableId>& loaded) {
+    std::set<ElementType> types;
+    for (const std::vector<Expression>* operand : operands)
+        if (const std::optional<ElementType> type = widest_read(region, *operand, loaded)) {
+            if (is_in_parts(*type)) return type;
+            if (is_multiplied(*type)) types.insert(*type);
+        }
+    if (!types.empty()) return types.size() > 1 ? ElementType::TF32 : *types.begin();
+    std::vector<VariableId> others = reads;
+    others.insert(others.end(), loaded.begin(), loaded.end());
+    std::optional<ElementType> first;
+    for (const VariableId id : others) {
+        const Variable& variable = region.variables[id.index()];
+        const Array& array = region.arrays[variable.array.index()];
+        if (array.role == ArrayRole::Input && array.axes.size() > 1 && is_in_parts(variable.type))
+            return variable.type;
+        if (!first && is_multiplied(variable.type)) first = variable.type;
+    }
+    return first;
+}
+
 ElementType multiplied_type(const std::array<std::optional<LoadedOperand>, 2>& loaded,
                             std::optional<ElementType> beside) {
     std::set<ElementType> types;

@@ -21,6 +21,7 @@
 #include <set>
 #include <vector>
 
+#include "derive/region_program.h"
 #include "diagrams/diagram.h"
 #include "diagrams/relabelling.h"
 
@@ -65,6 +66,12 @@ struct LoadedOperand {
     /// Whether a tensor core multiplies it.
     [[nodiscard]] bool is_taken() const;
 };
+/// The type in which operands are multiplied that are computed, of what is loaded: of each operand
+/// the array of most axes that it reads tells, f32 where one is an input of f32. Of operands that
+/// read none an input of f32 and two axes, else the first type that a tensor core multiplies.
+[[nodiscard]] std::optional<ElementType> type_beside(
+    const RegionProgram& region, const std::array<const std::vector<Expression>*, 2>& operands,
+    const std::vector<VariableId>& reads, const std::vector<VariableId>& loaded);
 /// The type in which a tensor core multiplies two operands, of which those that are loaded are
 /// taken: that of an input which it takes into parts, else theirs, tf32 for several, bf16 where
 /// that holds them, else one that stands `beside` them.

@@ -47,13 +47,8 @@ std::optional<ElementType> type_of_products(const RegionProgram& region, const C
     }
     const auto narrow = [](const auto& operand) { return operand && is_narrow(operand->type); };
     if (std::all_of(operands.begin(), operands.end(), narrow)) return operands.front()->type;
-    std::vector<VariableId> beside = compute.reads;
-    beside.insert(beside.end(), loaded.begin(), loaded.end());
-    const auto found = std::find_if(beside.begin(), beside.end(), [&](VariableId id) {
-        return is_multiplied(variable(id).type);
-    });
-    return multiplied_type(
-        operands, found == beside.end() ? std::nullopt : std::optional(variable(*found).type));
+    return multiplied_type(operands, type_beside(region, {&contraction->left, &contraction->right},
+                                                 compute.reads, loaded));
 }
 
 }  // namespace napkin

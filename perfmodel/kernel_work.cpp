@@ -314,7 +314,7 @@ private:
     /// How many numbers that are held two in a register an element is made of, and whether it is
     /// one.
     [[nodiscard]] double halves_of(const Compute& compute) const {
-        if (plan_.rows_in_pairs == 0) return 0;
+        if (plan_.rows_in_pairs == 0 && plan_.bytes_in_shared == 0) return 0;
         const auto is_half = [&](VariableId variable) {
             const schedule::Tile& tile = plan_.tiles.at(variable);
             return tile.home == schedule::Home::Fragment && tile.type != ElementType::F32;

@@ -161,12 +161,34 @@ private:
     bool crowded_ = false;
 };
 
+/// Rows in shared memory, of each array so many elements of a thread.
+std::optional<Refusal> share_rows(const Limits& limits, const RegionSchedule& wanted,
+                                  std::int64_t held, Plan& plan) {
+    constexpr std::int64_t kThreadsOfProcessor = 2048;
+    constexpr std::int64_t kReserved = 1024;  // bytes of every block, by the hardware
+    // A vector of every array that is read, as it comes.
+    const auto read_in_vectors =
+        std::count_if(plan.tiles.begin(), plan.tiles.end(),
+                      [](const auto& each) { return each.second.home == Home::Device; });
+    plan.registers_of_rows = 40 + 8 * static_cast<std::int64_t>(read_in_vectors);
+    const std::int64_t bytes =
+        plan.bytes_in_shared * held * plan.threads() + 4 * scratch_values(plan);
+    if (bytes > limits.shared_memory)
+        return refused({fmt::format("{} bytes of rows do not fit shared memory", bytes),
+                        {"warps", "warps_across", "warps_down"}},
+                       wanted, kSmaller);
+    plan.resident = std::min({(limits.shared_memory + kReserved) / (bytes + kReserved),
+                              kThreadsOfProcessor / plan.threads(),
+                              kRegisters / (plan.threads() * plan.registers_of_rows)});
+    return std::nullopt;
+}
+
 /// Rows are shared by as many threads as hold them in few registers: lanes of a warp, then warps.
 std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& wanted,
                                     Plan& plan) {
     constexpr std::int64_t kWarp = 32;
     constexpr std::int64_t kMostThreads = 1024;
-    constexpr std::int64_t kValuesOfThread = 64;
+    const std::int64_t values_of_thread = plan.bytes_in_shared > 0 ? 104 : 64;
     std::int64_t columns = 1;
     for (const auto& [variable, tile] : plan.tiles)
         if (tile.home == Home::Fragment && tile.column)
@@ -187,13 +209,15 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
     const auto more_lanes = [&] {
         if (wanted.warps_across) return plan.lanes_per_row < *wanted.warps_across * kWarp;
         return plan.lanes_per_row * 2 <= most &&
-               ceil_quotient(columns, plan.lanes_per_row) > kValuesOfThread;
+               ceil_quotient(columns, plan.lanes_per_row) > values_of_thread;
     };
     while (plan.lanes_per_row >= kWarp && more_lanes()) plan.lanes_per_row *= 2;
     plan.warps_across = std::max<std::int64_t>(plan.lanes_per_row / kWarp, 1);
     plan.across_warps = plan.across_warps || plan.warps_across > 1;
     const std::int64_t rows_at_once = std::max<std::int64_t>(kWarp / plan.lanes_per_row, 1);
-    const std::int64_t warps = limits.threads > 0 ? limits.threads / kWarp : 8;
+    // In shared memory a thread has one row: what several have in common would be held for all.
+    const std::int64_t most_warps = plan.bytes_in_shared > 0 ? kMostThreads / kWarp : 8;
+    const std::int64_t warps = limits.threads > 0 ? limits.threads / kWarp : most_warps;
     const auto more_warps = [&] {
         if (wanted.warps_down) return plan.warps_down < *wanted.warps_down;
         if (wanted.warps) return plan.warps_down * plan.warps_across < *wanted.warps;
@@ -214,6 +238,7 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
     plan.rows_of_warp = padded(ceil_quotient(rows, plan.warps_down), rows_at_once);
     std::int64_t held = plan.rows_of_warp / rows_at_once *
                         padded(ceil_quotient(columns, plan.lanes_per_row), plan.vector);
+    if (plan.bytes_in_shared > 0) return share_rows(limits, wanted, held, plan);
     if (plan.rows_in_pairs > 0) held = ceil_quotient(held * plan.rows_in_pairs, 2);
     const std::int64_t others = plan.rows_in_pairs > 0 ? 30 : 24;  // registers beside the elements
     plan.registers_of_rows = held + others;

@@ -142,7 +142,7 @@ void Planner::settle(const Compute& compute, Product& product) {
         if ((is_multiplied(operand.type) || is_in_parts(operand.type)) && tile.home == Home::Matrix)
             side->direct = *variable;
     }
-    product.type = multiplied_type(loaded, type_beside(compute));
+    product.type = multiplied_type(loaded, type_beside(compute, product));
     for (Operand* side : {&product.left, &product.right})
         if (side->direct && loads_.contains(*side->direct) &&
             plan_.tiles.at(*side->direct).type != product.type)
@@ -155,6 +155,29 @@ void Planner::settle(const Compute& compute, Product& product) {
         Tile& tile = plan_.tiles.at(*side->direct);
         if (tile.home == Home::Matrix && !loads_.contains(*side->direct)) tile.type = product.type;
     }
+}
+
+/// A matrix that the block computes for products of several types holds f32: those that multiply
+/// another type make a panel of their own of it.
+void Planner::settle_shared() {
+    std::map<VariableId, std::set<ElementType>> types;
+    const auto for_shared = [&](const auto& visit) {
+        for (auto& [leaf, product] : plan_.products)
+            for (Operand* side : {&product.left, &product.right})
+                if (side->direct && !loads_.contains(*side->direct) &&
+                    plan_.tiles.at(*side->direct).home == Home::Matrix)
+                    visit(*computes_.at(leaf), product, *side);
+    };
+    for_shared([&](const Compute&, const Product& product, const Operand& side) {
+        types[*side.direct].insert(product.type);
+    });
+    for_shared([&](const Compute& compute, Product& product, Operand& side) {
+        if (types.at(*side.direct).size() == 1) return;
+        plan_.tiles.at(*side.direct).type = ElementType::F32;
+        if (product.type == ElementType::F32) return;
+        side.direct.reset();
+        place_panel(compute, product, side);
+    });
 }
 
 /// `if e < size(b) then B[e] else 0` is the element of a tile that is zero past the end.
@@ -238,15 +261,13 @@ std::optional<VariableId> Planner::operand_of(const Compute& compute, const Oper
     return std::nullopt;
 }
 
-/// A type that tensor cores multiply: of an array that the product reads, else of one that is
-/// loaded.
-std::optional<ElementType> Planner::type_beside(const Compute& compute) const {
-    std::vector<VariableId> variables = compute.reads;
-    for (const auto& [variable, load] : loads_) variables.push_back(variable);
-    for (const VariableId variable : variables)
-        if (const ElementType type = region_.variables[variable.index()].type; is_multiplied(type))
-            return type;
-    return std::nullopt;
+std::optional<ElementType> Planner::type_beside(const Compute& compute,
+                                                const Product& product) const {
+    std::vector<VariableId> loaded;
+    for (const auto& [variable, load] : loads_) loaded.push_back(variable);
+    const std::vector<Expression> left{product.left.value};
+    const std::vector<Expression> right{product.right.value};
+    return napkin::type_beside(region_, {&left, &right}, compute.reads, loaded);
 }
 
 }  // namespace napkin::schedule

@@ -74,6 +74,7 @@ private:
             program_.buffer_of[variable] = add(name, Buffer::Place::Registers, kFloat * rows);
             return;
         case Home::Fragment:
+            if (plan_.bytes_in_shared > 0) return add_rows(variable, tile, rows);
             program_.buffer_of[variable] =
                 add(name, Buffer::Place::Registers,
                     (plan_.rows_in_pairs > 0 ? bytes_of(tile.type) : kFloat) * rows *
@@ -89,6 +90,28 @@ private:
                 add(name, Buffer::Place::Shared, tile.rows * tile.columns * bits_of(tile.type) / 8);
             return;
         }
+    }
+
+    /// Rows in shared memory, in parts that nobody but their thread touches; of results, what is
+    /// not saved yet.
+    void add_rows(VariableId variable, const Tile& tile, std::int64_t rows) {
+        const std::string& name = region_.variables[variable.index()].name;
+        if (!is_loaded(variable)) {
+            program_.buffer_of[variable] =
+                add(name, Buffer::Place::Registers, bytes_of(tile.type) * plan_.vector);
+            return;
+        }
+        const std::int64_t of_thread = rows * columns_of(plan_, *tile.column).of_thread;
+        const BufferId buffer = add(name + "_rows", Buffer::Place::Shared,
+                                    bytes_of(tile.type) * of_thread * plan_.threads());
+        program_[buffer].guarded = true;
+        program_.buffer_of[variable] = buffer;
+    }
+    [[nodiscard]] bool is_loaded(VariableId variable) const {
+        return std::any_of(leaves_.begin(), leaves_.end(), [&](const TileStatement* leaf) {
+            const Load* load = std::get_if<Load>(&leaf->node);
+            return load != nullptr && load->target == variable;
+        });
     }
 
     std::optional<BufferId> buffer_of(VariableId variable) const {
@@ -189,7 +212,7 @@ private:
         if (const std::optional<BufferId> target = buffer_of(load.target)) {
             Op& op = push(Op::Kind::Copy, "load " + name_of(load.array), body);
             op.writes = {*target};
-            if (program_[*target].place == Buffer::Place::Shared)
+            if (program_[*target].place == Buffer::Place::Shared && !program_[*target].guarded)
                 op.completion = Completion::CopyGroup;
         }
         ++leaf_.value;

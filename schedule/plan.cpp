@@ -317,6 +317,7 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
     publish_operands();
     for (auto& [leaf, product] : plan_.products) settle(*computes_.at(leaf), product);
     if (refused_) return;
+    settle_shared();
     check_folds();
     check_reads();
     if (refused_) return;
@@ -329,9 +330,8 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
     }
     plan_.order = tile_order(region_, sides);
     std::optional<Refusal> refusal = arrange(region_, limits_, wanted_, plan_);
-    if (refusal && pair_rows()) refusal = arrange(region_, limits_, wanted_, plan_);
+    if (plan_.products.empty() && !limits_.warp_groups) refusal = hold_rows(std::move(refusal));
     if (refusal) return refuse(*std::move(refusal), shrinking());
-    if (plan_.products.empty() && !limits_.warp_groups) share_processor();
     std::optional<std::int64_t> blocks;
     if (plan_.persistent) blocks = kProcessors * plan_.resident;
     refusal = choose_band(region_, wanted_.band, blocks, plan_.order);

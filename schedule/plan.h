@@ -165,6 +165,9 @@ struct Plan {
     /// Arrays of 16-bit numbers whose rows threads hold as they were loaded, two in a register;
     /// results are rounded as they are computed. 0 where rows are held as f32.
     std::int64_t rows_in_pairs = 0;
+    /// Bytes of an element of all arrays whose rows lie in shared memory as they were loaded, where
+    /// each thread has its own; results are saved as they are computed. 0 where there are none.
+    std::int64_t bytes_in_shared = 0;
     std::int64_t registers_of_rows = 0;  ///< of a thread, where no product is
     std::set<ArrayId> stageable;         ///< arrays that can be saved through shared memory
     std::set<ArrayId> staged;            ///< those that are

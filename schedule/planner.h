@@ -73,12 +73,15 @@ private:
     [[nodiscard]] bool read_by_block(VariableId variable) const;
     void choose_vector();
 
-    // pair_rows.cpp
+    // hold_rows.cpp
     [[nodiscard]] std::int64_t readers_of(VariableId variable) const;
     [[nodiscard]] bool is_mapped(VariableId variable) const;
     [[nodiscard]] std::optional<ElementType> saved_in_pairs(VariableId variable) const;
     [[nodiscard]] bool pair_rows();
-    void share_processor();
+    [[nodiscard]] std::optional<ElementType> saved_at_once(VariableId variable) const;
+    [[nodiscard]] bool row_to_shared(VariableId variable, Tile& tile);
+    [[nodiscard]] bool rows_to_shared();
+    [[nodiscard]] std::optional<Refusal> hold_rows(std::optional<Refusal> refusal);
 
     // place_folds.cpp
     void find_serial();
@@ -117,7 +120,9 @@ private:
     [[nodiscard]] bool feeds_products(VariableId variable) const;
     [[nodiscard]] std::optional<VariableId> operand_of(const Compute& compute,
                                                        const Operand& side) const;
-    [[nodiscard]] std::optional<ElementType> type_beside(const Compute& compute) const;
+    [[nodiscard]] std::optional<ElementType> type_beside(const Compute& compute,
+                                                         const Product& product) const;
+    void settle_shared();
 
     const TiledRegion& tiled_;
     const RegionProgram& region_;

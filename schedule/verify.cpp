@@ -147,8 +147,8 @@ private:
         for (const Touch& earlier : touches_) {
             if (earlier.op == &op && earlier.chunk == chunk && earlier.loop == loop_) continue;
             if (earlier.end <= now.begin || now.end <= earlier.begin) continue;
-            if (buffer.guarded && earlier.buffer == id) continue;
             if (earlier.write) last_write = &earlier;
+            if (buffer.guarded && earlier.buffer == id) continue;
             if (!(earlier.write || write) || earlier.seen <= epoch_) continue;
             fault(op,
                   fmt::format("{} `{}` before `{}` is through with {}", write ? "writes" : "reads",

@@ -99,6 +99,17 @@ NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
     return word[0];
 }
 /// The same, which the compiler may do once for several readers.
+template <int kWords, class T>
+NK_DEVICE void shared_words(u32 (&words)[kWords], Shared<T> tile, int bytes) {
+    static_assert(kWords == 1 || kWords == 2 || kWords == 4);
+    struct alignas(4 * kWords) Words {
+        u32 at[kWords];
+    };
+    const Words all =
+        *reinterpret_cast<const Words*>(reinterpret_cast<const unsigned char*>(tile) + bytes);
+#pragma unroll
+    for (int k = 0; k < kWords; ++k) words[k] = all.at[k];
+}
 template <class T>
 NK_DEVICE u32 shared_word(Shared<T> tile, int bytes) {
     return *reinterpret_cast<const u32*>(reinterpret_cast<const unsigned char*>(tile) + bytes);

@@ -111,6 +111,25 @@ struct RoundedRows : RowPairs<T, kRows, kVectors, kVector, kLanes> {
     NK_DEVICE Element operator()(int i, int j) { return {*this, i, j}; }
 };
 
+/// As they were loaded, in shared memory: of `rows`, which has room for those of kThreads threads,
+/// every thread has vectors of its own, for which it waits for nobody else.
+template <class T, int kRows, int kVectors, int kVector, int kLanes, int kThreads>
+struct SharedRows : RowPlaces<kRows, kVectors, kVector, kLanes> {
+    static constexpr int vector_bytes = kVector * int(sizeof(T));
+    Shared<T> all;
+
+    NK_DEVICE SharedRows(Shared<T> rows) : all(rows) {}
+    /// Where the vector of column j of a row is, in bytes.
+    static NK_DEVICE int place(int i, int j) {
+        return ((i * kVectors + j / kVector) * kThreads + int(threadIdx.x)) * vector_bytes;
+    }
+    NK_DEVICE float operator()(int i, int j) const {
+        u32 words[vector_bytes / 4];
+        shared_words(words, all, place(i, j));
+        return to_f32(part_of<T>(words, j % kVector));
+    }
+};
+
 /// What was made of the rows is made again when it is asked for: the compiler would keep it, in
 /// twice as many registers.
 template <class T, int kRows, int kVectors, int kVector, int kLanes>
@@ -121,9 +140,59 @@ NK_DEVICE void make_again(LoadedRows<T, kRows, kVectors, kVector, kLanes>& rows)
         for (auto& pair : rows.pairs[i]) asm volatile("" : "+r"(pair));
 }
 
+/// What lies in shared memory is read again.
+template <class T, int kRows, int kVectors, int kVector, int kLanes, int kThreads>
+NK_DEVICE void make_again(SharedRows<T, kRows, kVectors, kVector, kLanes, kThreads>&) {
+    asm volatile("" ::: "memory");
+}
+
 /// What a thread reads or writes at once of its rows in an array of T.
 template <class T, int kVector>
 constexpr int kPartOf = kVector* int(sizeof(T)) > 16 ? 16 / int(sizeof(T)) : kVector;
+
+/// Results that device memory gets as they are made, rounded to T, those of a row in its order:
+/// a vector with its last element. Element (row, column) is array[to + row * row_stride + column],
+/// and is saved where row < rows and column < columns. Places of vectors are multiples of their
+/// size, of 16 bytes where they are larger.
+template <class T, int kRows, int kVectors, int kVector, int kLanes>
+struct SavedRows : RowPlaces<kRows, kVectors, kVector, kLanes> {
+    Global<T> array;
+    i64 to;
+    i64 row_stride;
+    int rows;
+    int columns;
+    static constexpr int part = kPartOf<T, kVector>;
+    T made[part];
+
+    NK_DEVICE SavedRows(Global<T> where, i64 from, i64 stride, int row_count, int column_count)
+        : array(where), to(from), row_stride(stride), rows(row_count), columns(column_count) {}
+
+    struct Element {
+        SavedRows& all;
+        int i;
+        int j;
+        NK_DEVICE void operator=(float value) {
+            all.made[j % part] = convert<T>(value);
+            if (j % part == part - 1) all.save(i, j - j % part);
+        }
+    };
+    NK_DEVICE Element operator()(int i, int j) { return {*this, i, j}; }
+
+    NK_DEVICE void save(int i, int j) {
+        const int row = this->row(i);
+        const int column = this->column(j);
+        const int valid = row < rows ? minimum(columns - column, part) : 0;
+        const i64 at = to + row * row_stride + column;
+        if (columns % part == 0) {
+            u32 words[part * int(sizeof(T)) / 4];
+            memcpy(words, made, sizeof made);
+            return write_vector(array, at, words, valid > 0);
+        }
+#pragma unroll
+        for (int k = 0; k < part; ++k)
+            if (k < valid) array[at + k] = made[k];
+    }
+};
 
 /// Reads a warp's rows from device memory: element (row, column) is
 /// array[from + row * row_stride + column] where row < rows and column < columns, else 0.
@@ -168,6 +237,24 @@ NK_DEVICE void load_rows(Rows& fragment, Global<const T> array, i64 from, i64 ro
         places([&](int i, int part, i64, int)
                    NK_INLINE { fragment.template take<T>(i, part * kPart, words[i][part]); });
     }
+}
+
+/// The same of rows in shared memory, all of which are there when it returns.
+template <class T, int kRows, int kVectors, int kVector, int kLanes, int kThreads>
+NK_DEVICE void load_rows(SharedRows<T, kRows, kVectors, kVector, kLanes, kThreads>& own,
+                         Global<const T> array, i64 from, i64 row_stride, int rows, int columns) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v) {
+            const int row = own.row(i);
+            const int column = own.column(v * kVector);
+            const int valid = row < rows ? minimum(columns - column, kVector) : 0;
+            start_copy<kVector>(own.all, own.place(i, v * kVector), array,
+                                from + row * row_stride + column, maximum(valid, 0));
+        }
+    commit_copies();
+    wait_copies<0>();
 }
 
 /// Writes a warp's rows to device memory, rounded to T, where row < rows and column < columns.

@@ -209,7 +209,7 @@ std::vector<IndexForm> TensorLowering::gathered(const Load& load, ArrayId target
     return places;
 }
 
-ExpressionScope TensorLowering::scope_for(const Compute& compute) {
+ExpressionScope TensorLowering::scope_for(const Compute& compute, std::optional<AxisId> along) {
     ExpressionScope scope;
     scope.sizes = &sizes_;
     scope.arrays = &region_.arrays;
@@ -230,7 +230,8 @@ ExpressionScope TensorLowering::scope_for(const Compute& compute) {
         walk(*expression, note_compared);
         as_integers = as_integers || needs_integers(*expression);
     }
-    const std::set<AxisId> paired = paired_columns(compute);
+    std::set<AxisId> paired = paired_columns(compute);
+    if (along) std::erase_if(paired, [&](AxisId axis) { return axis != *along; });
     for (const VariableId variable : compute.reads) {
         const bool is_plain =
             as_integers || compared.contains(region_.variables[variable.index()].array);

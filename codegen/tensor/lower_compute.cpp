@@ -72,8 +72,7 @@ void TensorLowering::lower_elements(LeafId leaf, const Compute& compute, Span sp
     make_deferred_loads(compute, body);
     add_comments(text_of(compute.statement), span, compute.via, body);
     for (const VariableId variable : compute.reads)
-        if (is_in_pairs(variable) && loads_.contains(variable))
-            body.push_back({Run{call("make_again", {place(variable)})}});
+        if (is_as_loaded(variable)) body.push_back({Run{call("make_again", {place(variable)})}});
     if (const Select* select = std::get_if<Select>(&compute.statement.body))
         return lower_select(compute, *select, body);
     if (const std::optional<Expression> value = map_of(compute))

@@ -171,6 +171,12 @@ bool TensorLowering::is_in_pairs(VariableId id) const {
     return plan_.rows_in_pairs > 0 && tile.home == Home::Fragment && tile.type != ElementType::F32;
 }
 
+/// Whether what is computed with is made of loaded numbers wherever it is used.
+bool TensorLowering::is_as_loaded(VariableId id) const {
+    if (!loads_.contains(id) || plan_.tiles.at(id).home != Home::Fragment) return false;
+    return plan_.bytes_in_shared > 0 || is_in_pairs(id);
+}
+
 void TensorLowering::declare(VariableId id, Body& body) {
     if (!declared_.insert(id).second) return;
     const schedule::Tile& tile = plan_.tiles.at(id);
@@ -185,6 +191,7 @@ void TensorLowering::declare(VariableId id, Body& body) {
             kernel::declare_array(type, names_of_.at(id), {kernel::scoped("Rows", "rows")}));
         break;
     case Home::Fragment: {
+        if (plan_.bytes_in_shared > 0 && declare_own_rows(id, body)) return;
         kernel::Type rows = columns_of(*tile.column).type;
         if (is_in_pairs(id)) {
             rows.name = loads_.contains(id) ? "LoadedRows" : "RoundedRows";

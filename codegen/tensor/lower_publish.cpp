@@ -244,7 +244,7 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     multiples_[first] = vectors.count;
     const Expression whole = schedule::join_branches(
         region_, prepared(value, {true, panel.columns}), panel.columns, vectors.count, run_time_);
-    ExpressionScope scope = scope_for(compute);
+    ExpressionScope scope = scope_for(compute, panel.columns);
     ElementScope element = element_of({});
     element.index[panel.rows] = ranges_.at(panel.rows).start + local_index(panel.rows);
     element.index[panel.columns] = ranges_.at(panel.columns).start + vectors.local;

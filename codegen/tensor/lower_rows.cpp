@@ -109,8 +109,9 @@ void TensorLowering::load_elements(const Load& load, Body& body) {
     append(body, row_loop(column_loop(*tile.column, std::move(copy))));
 }
 
-/// Whole rows, in vectors; none where their elements are saved alone.
-std::optional<kernel::Statement> TensorLowering::row_save(const Save& save) {
+/// Where rows are saved in vectors: the first element, the stride of rows, how many rows and
+/// columns there are; none where their elements are saved alone.
+std::optional<std::vector<kernel::Expression>> TensorLowering::row_places(const Save& save) {
     const Array& array = region_.arrays[save.array.index()];
     const schedule::Tile& tile = plan_.tiles.at(save.source);
     const std::size_t last = innermost_dimension(array);
@@ -130,10 +131,45 @@ std::optional<kernel::Statement> TensorLowering::row_save(const Save& save) {
         }
         origin.push_back(start);
     }
-    return kernel::Statement{
-        Run{call("save_rows", {place(save.source), variable(buffer_name(save.array, true)),
-                               expression_of(device_offset(save.array, origin)), stride, rows,
-                               expression_of(ranges_.at(*tile.column).count)})}};
+    return std::vector{expression_of(device_offset(save.array, origin)), stride, rows,
+                       expression_of(ranges_.at(*tile.column).count)};
+}
+
+/// The save of rows that device memory gets as they are computed.
+const Save* TensorLowering::saved_at_once(VariableId variable) const {
+    if (plan_.bytes_in_shared == 0 || loads_.contains(variable)) return nullptr;
+    for (const TileStatement* leaf : leaves_)
+        if (const Save* save = std::get_if<Save>(&leaf->node);
+            save != nullptr && save->source == variable)
+            return save;
+    return nullptr;
+}
+
+/// Rows of which every thread has its own in shared memory, or that are saved as they are computed;
+/// false where it is neither.
+bool TensorLowering::declare_own_rows(VariableId id, Body& body) {
+    const schedule::Tile& tile = plan_.tiles.at(id);
+    kernel::Type rows = columns_of(*tile.column).type;
+    rows.arguments.insert(rows.arguments.begin(), kernel::Type(kernel::element_name(tile.type)));
+    std::vector<kernel::Expression> made_of;
+    if (loads_.contains(id)) {
+        rows.name = "SharedRows";
+        rows.arguments.push_back(plan_.threads());
+        made_of = {variable(buffer_names_.at(schedule_.buffer_of.at(id)))};
+    } else {
+        const Save* save = saved_at_once(id);
+        if (save == nullptr) return false;
+        std::optional<std::vector<kernel::Expression>> places = row_places(*save);
+        if (!places) return false;
+        rows.name = "SavedRows";
+        made_of = *std::move(places);
+        made_of.insert(made_of.begin(), variable(buffer_name(save->array, true)));
+        at_once_.insert(id);
+    }
+    body.push_back(kernel::declare(
+        rows, names_of_.at(id), kernel::Expression(kernel::Braces{std::move(made_of)}),
+        fmt::format("{} of this warp", region_.axes[tile.column->index()].name)));
+    return true;
 }
 
 /// Rows of registers, where no product is.
@@ -149,7 +185,12 @@ void TensorLowering::save_rows(const Save& save, Body& body) {
             index.push_back(axis_index(axis));
         saved = move_row_pieces("save_row_pieces", save.array, true, save.source, index);
     } else if (tile.column) {
-        saved = row_save(save);
+        if (at_once_.contains(save.source)) return;
+        if (std::optional<std::vector<kernel::Expression>> places = row_places(save)) {
+            places->insert(places->begin(),
+                           {place(save.source), variable(buffer_name(save.array, true))});
+            saved = kernel::Statement{Run{call("save_rows", *std::move(places))}};
+        }
     }
     if (!saved) return append(body, direct_save(save));
     // Without rows all warps but the first hold the same again.

@@ -39,7 +39,7 @@ LoweredRegion TensorLowering::run() {
     Body body;
     if (!schedule_.persistent) static_cast<void>(lower_grid(body));
     program_.few_blocks = has_few_blocks();
-    if (plan_.rows_in_pairs > 0) program_.resident = plan_.resident;
+    if (plan_.rows_in_pairs > 0 || plan_.bytes_in_shared > 0) program_.resident = plan_.resident;
     declare_warps(body);
     if (schedule_.rings.empty())
         lower(schedule_.body, body);
@@ -107,7 +107,9 @@ void TensorLowering::name_tiles() {
         if (const Save* save = std::get_if<Save>(&leaf->node))
             static_cast<void>(buffer_name(save->array, true));
     for (const auto& [variable, buffer] : schedule_.buffer_of) {
-        if (schedule_[buffer].place != schedule::Buffer::Place::Registers) continue;
+        if (schedule_[buffer].place != schedule::Buffer::Place::Registers &&
+            plan_.tiles.at(variable).home != Home::Fragment)
+            continue;
         const std::string plain = Names::identifier(region_.variables[variable.index()].name);
         names_of_[variable] = names_.fresh(names_.are_free({plain}) ? plain : plain + "_part");
     }
@@ -133,6 +135,12 @@ void TensorLowering::name_buffers() {
         if (tile.home == Home::Matrix) {
             matrix(buffer, tile.type, tile.rows, map_elements(tile.type, tile.columns));
             tiles[buffer.index()].matrix->turned = tile.turned;
+        }
+        if (tile.home == Home::Fragment &&
+            schedule_[buffer].place == schedule::Buffer::Place::Shared) {
+            tiles[buffer.index()].type = tile.type;
+            vector(buffer, schedule_[buffer].bytes / kernel::element_bytes(tile.type),
+                   "every thread's own");
         }
         if (tile.home != Home::Shared) continue;
         const std::int64_t elements = schedule::vector_extent(plan_, *tile.column);

@@ -248,7 +248,9 @@ private:
     [[nodiscard]] bool in_vectors(ArrayId id, const IndexForm& first_column);
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void load_elements(const Load& load, Body& body);
-    [[nodiscard]] std::optional<kernel::Statement> row_save(const Save& save);
+    [[nodiscard]] std::optional<std::vector<kernel::Expression>> row_places(const Save& save);
+    [[nodiscard]] const Save* saved_at_once(VariableId variable) const;
+    [[nodiscard]] bool declare_own_rows(VariableId variable, Body& body);
     void save_rows(const Save& save, Body& body);
 
     // lower_compute.cpp
@@ -324,7 +326,9 @@ private:
                     Body& inside);
 
     // element_places.cpp
-    [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
+    /// Where loops go along one axis, no others have neighbours in a word.
+    [[nodiscard]] ExpressionScope scope_for(const Compute& compute,
+                                            std::optional<AxisId> along = std::nullopt);
     [[nodiscard]] std::vector<IndexForm> gathered(const Load& load, ArrayId target,
                                                   const std::vector<IndexForm>& at,
                                                   std::optional<std::size_t> inside);
@@ -346,6 +350,7 @@ private:
 
     // lower_elements.cpp
     [[nodiscard]] bool is_in_pairs(VariableId variable) const;
+    [[nodiscard]] bool is_as_loaded(VariableId variable) const;
     void declare(VariableId variable, Body& body);
     [[nodiscard]] IndexForm local_index(AxisId axis) const;
     /// Of a tile axis (schedule/tile_axes.h); of others none.
@@ -530,6 +535,7 @@ private:
     std::map<VariableId, const Load*> loads_;
     std::map<VariableId, Span> deferred_;  // loads that are made where they are first used
     std::set<VariableId> declared_;
+    std::set<VariableId> at_once_;  // saved as they are computed
     std::vector<ExpressionScope::Known> known_;
     kernel::Expression tested_ = true;  // whether the chunk's tests are needed
     std::set<AxisId> looped_;           // axes along which a serial fold goes

@@ -363,7 +363,14 @@ std::vector<TensorWorkload> row_workloads() {
          "output Y[n, y, x, c] : bf16 = max(r, s) X[n, 2 * y + r, 2 * x + s, c] }",
          {},
          "group n by 1 at l1\ngroup y by 2 at l1\ngroup x by 1 at l1"},
-        {"softmax, rows held in pairs",
+        {"softmax, rows of two types in shared memory, a few rows a block",
+         "diagram sq { axis n = 5, v = 12004\n input X[n, v] : f32, R[n, v] : bf16\n"
+         "m[n] = max(v) X[n, v]\n s[n] = sum(v) R[n, v] ^ 2\n"
+         "output Y[n, v] : f16 = (X[n, v] - m[n]) * R[n, v] * rsqrt(s[n] + 1)\n"
+         "output Z[n, v] : f32 = R[n, v] - X[n, v] }",
+         {},
+         "fuse all\ngroup n by 3 at l1"},
+        {"softmax, rows in shared memory",
          "diagram sp { axis n = 3, v = 41000\n input X[n, v] : bf16\n"
          "output Y[n, v] : bf16 = softmax[v](X[n, v]) }",
          {},

@@ -204,6 +204,10 @@ NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
     read_words(word, tile, bytes);
     return word[0];
 }
+template <int kWords, class T>
+NK_DEVICE void shared_words(u32 (&words)[kWords], Shared<T> tile, int bytes) {
+    read_words(words, tile, bytes);
+}
 template <class T>
 NK_DEVICE u32 shared_word(Shared<T> tile, int bytes) {
     return read_word(tile, bytes);

@@ -1,11 +1,11 @@
-// Rows that are held two numbers in a register: where registers do not hold them as f32, and where
-// two blocks share a processor then.
+// Rows of 16-bit numbers that are held as they were loaded: in shared memory, or two in a register.
 #include <algorithm>
 
 #include "diagrams/memory_order.h"
 #include "schedule/arrange.h"
 #include "schedule/planner.h"
 #include "schedule/statements.h"
+#include "schedule/straight_reads.h"
 #include "schedule/warp_shape.h"
 
 namespace napkin::schedule {
@@ -13,6 +13,11 @@ namespace {
 
 bool is_pairable(ElementType type) {
     return type == ElementType::BF16 || type == ElementType::F16;
+}
+
+/// Whether words are made of whole elements of it.
+bool in_words(ElementType type) {
+    return is_floating(type) && bits_of(type) >= 16;
 }
 
 bool contiguous_along(const Array& array, AxisId axis) {
@@ -84,17 +89,69 @@ bool Planner::pair_rows() {
     return plan_.rows_in_pairs > 0;
 }
 
-/// Rows that leave a processor to one block are held in pairs where two share it then: one computes
-/// while the rows of the other are on their way.
-void Planner::share_processor() {
+/// The type in which a result is stored, where all that is done with it is to save it once.
+std::optional<ElementType> Planner::saved_at_once(VariableId variable) const {
+    std::optional<ElementType> type;
+    int saves = 0;
+    for_statements(region_.body, [&](const TileStatement& statement, const Loop* loop) {
+        const Save* save = std::get_if<Save>(&statement.node);
+        if (save == nullptr || save->source != variable) return;
+        const Array& array = region_.arrays[save->array.index()];
+        ++saves;
+        if (loop == nullptr && contiguous_along(array, *plan_.tiles.at(variable).column))
+            type = region_.stored.at(save->array);
+    });
+    const bool at_once = saves == 1 && readers_of(variable) == 0 && is_mapped(variable);
+    return at_once && type && in_words(*type) ? type : std::nullopt;
+}
+
+bool Planner::row_to_shared(VariableId variable, Tile& tile) {
+    const auto load = loads_.find(variable);
+    if (load == loads_.end()) {
+        const std::optional<ElementType> type = saved_at_once(variable);
+        tile.type = type.value_or(tile.type);
+        return type.has_value();
+    }
+    const ElementType type = region_.variables[variable.index()].type;
+    if (readers_of(variable) == 1) {
+        tile = Tile{};
+        tile.home = Home::Device;
+        tile.type = type;
+        return true;
+    }
+    const Array& array = region_.arrays[load->second.load->array.index()];
+    if (!in_words(type) || is_view(*load->second.load) || !contiguous_along(array, *tile.column))
+        return false;
+    tile.type = type;
+    plan_.bytes_in_shared += static_cast<std::int64_t>(bits_of(type)) / 8;
+    return true;
+}
+
+/// Rows that are read more than once go to shared memory, as they are. False where something else
+/// must be held, or where it is copied by less than 8 bytes at once.
+bool Planner::rows_to_shared() {
+    constexpr std::int64_t kLeastVector = 4;
+    if (plan_.vector < kLeastVector || !plan_.tile_axes.empty()) return false;
+    for (auto& [variable, tile] : plan_.tiles)
+        if (tile.home == Home::Fragment && !row_to_shared(variable, tile)) return false;
+    return plan_.bytes_in_shared > 0;
+}
+
+/// Where registers leave a processor to one block, rows are held in shared memory: one block
+/// computes while the rows of others are on their way. Where that cannot be, in pairs, if two
+/// blocks share a processor then or registers hold them in no other way.
+std::optional<Refusal> Planner::hold_rows(std::optional<Refusal> refusal) {
     const auto resident = [&] { return kRegisters / (plan_.threads() * plan_.registers_of_rows); };
-    if (plan_.rows_in_pairs > 0 || resident() > 1) return;
     const Plan whole = plan_;
-    if (pair_rows() && !arrange(region_, limits_, wanted_, plan_) && resident() > 1) {
+    if (!refusal && resident() > 1) return std::nullopt;
+    if (rows_to_shared() && !arrange(region_, limits_, wanted_, plan_)) return std::nullopt;
+    plan_ = whole;
+    if (pair_rows() && !arrange(region_, limits_, wanted_, plan_) && (refusal || resident() > 1)) {
         plan_.resident = resident();
-        return;
+        return std::nullopt;
     }
     plan_ = whole;
+    return refusal;
 }
 
 }  // namespace napkin::schedule
