@@ -252,12 +252,18 @@ bool Planner::always_guarded(VariableId variable, const Expression& inside) cons
     return reads == guarded;
 }
 
-/// The variable whose element an operand is.
+/// The variable whose element an operand is; of what is computed, the one at the same indices.
 std::optional<VariableId> Planner::operand_of(const Compute& compute, const Operand& side) const {
     const Read* read = std::get_if<Read>(&side.value.node);
     if (read == nullptr) return std::nullopt;
-    for (const VariableId variable : compute.reads)
-        if (region_.variables[variable.index()].array == read->array) return variable;
+    for (const VariableId variable : compute.reads) {
+        if (region_.variables[variable.index()].array != read->array) continue;
+        const std::vector<AxisId>& axes = array_of(variable).axes;
+        const bool in_place = std::equal(
+            read->index.begin(), read->index.end(), axes.begin(), axes.end(),
+            [](const Expression& index, AxisId axis) { return index == axis_index(axis); });
+        return in_place || loads_.contains(variable) ? std::optional(variable) : std::nullopt;
+    }
     return std::nullopt;
 }
 

@@ -282,6 +282,11 @@ NK_DEVICE void multiply(Fragment<kDown, kAcross>& acc, Matrix<T, kLeftRows, kLef
                               Right(right, 0, column));
 }
 
+template <class A, class B>
+constexpr bool kSame = false;
+template <class A>
+constexpr bool kSame<A, A> = true;
+
 /// A warp's operands of one step along k.
 template <class T, int kDown, int kAcross>
 struct StepOperands {
@@ -290,6 +295,8 @@ struct StepOperands {
 
     template <class Left, class Right>
     NK_DEVICE void read(const Left& left_reader, const Right& right_reader, int step) {
+        static_assert(kSame<typename Left::T, T> && kSame<typename Right::T, T>,
+                      "operands of one type");
 #pragma unroll
         for (int i = 0; i < kDown; ++i) left_reader.read(left[i], i, step);
 #pragma unroll

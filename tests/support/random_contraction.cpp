@@ -22,6 +22,7 @@ public:
         const std::string shaped = epilogue(scores);
         finish(shaped);
         add_folds_beside();
+        add_product_beside();
         const std::string columns = by_itself_ ? "m" : std::to_string(size(48));
         std::string text = fmt::format("diagram random {{\n  axis m = {}, n = {}, k = {}, e = {}\n",
                                        size(40), columns, size(36), size(24));
@@ -95,7 +96,12 @@ private:
         };
         if (by_itself_) inputs_ += "  input " + own("m") + " : " + type() + "\n";
         if (by_itself_) left_ = own("m");
-        const std::string left = by_itself_ ? own("m") : side("L", "m");
+        std::string left = by_itself_ ? own("m") : side("L", "m");
+        if (aside() % 6 == 0) {
+            inputs_ += aside() % 2 == 0 ? "  input gain[k] : bf16\n" : "  input gain[k] : f16\n";
+            left = "(" + left + " * gain[k])";
+        }
+        multiplied_ = left;
         const std::string right = by_itself_ ? own("n") : side("R", "n");
         const std::string factors = chance(50) ? left + " * " + right : right + " * " + left;
         const std::string scale = pick({"", "", "0.25 * ", "rsqrt(size(k)) * ", "-0.5 * "});
@@ -163,6 +169,22 @@ private:
             over, fmt::format(fmt::runtime(kValues[aside() % std::size(kValues)]), element));
     }
 
+    /// A product of the same left operand with another matrix, of its own type, where there are
+    /// columns. Drawn aside too.
+    void add_product_beside() {
+        std::mt19937_64 aside = random_;
+        aside.discard(8);
+        if (by_itself_ || aside() % 4 != 0) return;
+        const char* const kTypes[] = {"bf16", "f16", "f32", "e4m3"};
+        const char* const kElements[] = {"R3[n, k]", "R3[k, n]"};
+        const std::string element = kElements[aside() % std::size(kElements)];
+        const char* const kOperands[] = {"{}", "max({}, 0)"};
+        inputs_ += fmt::format("  input {} : {}\n", element, kTypes[aside() % std::size(kTypes)]);
+        statements_ += fmt::format(
+            "  output T[m, n] : f32 = sum(k) {} * {}\n", multiplied_,
+            fmt::format(fmt::runtime(kOperands[aside() % std::size(kOperands)]), element));
+    }
+
     /// What becomes of the scores: outputs, rows of them, operands of another product.
     void finish(const std::string& value) {
         std::string scores = value;
@@ -193,7 +215,8 @@ private:
     std::string inputs_;
     std::string statements_;
     int vectors_ = 0;
-    std::string left_;  ///< elements of the inputs that the product reads
+    std::string multiplied_;  ///< the product's left operand
+    std::string left_;        ///< elements of the inputs that the product reads
     std::string right_;
     bool by_itself_ = false;  ///< whether rows of an array are multiplied with rows of the same
 };
