@@ -9,6 +9,7 @@
 #include "codegen/fold_constants.h"
 #include "codegen/helpful_moves.h"
 #include "codegen/kernel_program.h"
+#include "codegen/lowering/size_limits.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
 #include "codegen/tensor/tensor_lowering.h"
@@ -58,6 +59,9 @@ EmittedKernel finish(lowering::LoweredRegion& lowered, const RegionProgram& regi
     kernel::fold_constants(program.body);
     kernel::drop_unused(program.body);
     kernel::verify(program);
+    for (const auto& [axis, most] : lowered.at_most)
+        if (most < kMostRunTimeSize)
+            program.header.push_back(fmt::format("At run time {} is at most {}.", axis, most));
     kernel.source = kernel::print(program);
     kernel.choices = std::move(lowered.choices);
     kernel.persistent = kernel.choices.persistent.value_or(false);
