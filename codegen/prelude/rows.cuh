@@ -111,25 +111,6 @@ struct RoundedRows : RowPairs<T, kRows, kVectors, kVector, kLanes> {
     NK_DEVICE Element operator()(int i, int j) { return {*this, i, j}; }
 };
 
-/// As they were loaded, in shared memory: of `rows`, which has room for those of kThreads threads,
-/// every thread has vectors of its own, for which it waits for nobody else.
-template <class T, int kRows, int kVectors, int kVector, int kLanes, int kThreads>
-struct SharedRows : RowPlaces<kRows, kVectors, kVector, kLanes> {
-    static constexpr int vector_bytes = kVector * int(sizeof(T));
-    Shared<T> all;
-
-    NK_DEVICE SharedRows(Shared<T> rows) : all(rows) {}
-    /// Where the vector of column j of a row is, in bytes.
-    static NK_DEVICE int place(int i, int j) {
-        return ((i * kVectors + j / kVector) * kThreads + int(threadIdx.x)) * vector_bytes;
-    }
-    NK_DEVICE float operator()(int i, int j) const {
-        u32 words[vector_bytes / 4];
-        shared_words(words, all, place(i, j));
-        return to_f32(part_of<T>(words, j % kVector));
-    }
-};
-
 /// What was made of the rows is made again when it is asked for: the compiler would keep it, in
 /// twice as many registers.
 template <class T, int kRows, int kVectors, int kVector, int kLanes>
@@ -140,15 +121,35 @@ NK_DEVICE void make_again(LoadedRows<T, kRows, kVectors, kVector, kLanes>& rows)
         for (auto& pair : rows.pairs[i]) asm volatile("" : "+r"(pair));
 }
 
+/// What a thread reads or writes at once of its rows in an array of T.
+template <class T, int kVector>
+constexpr int kPartOf = kVector* int(sizeof(T)) > 16 ? 16 / int(sizeof(T)) : kVector;
+
+/// Rows as they were loaded, in shared memory: of `rows`, which has room for those of kThreads
+/// threads, every thread has vectors of its own, for which it waits for nobody else.
+template <class T, int kRows, int kVectors, int kVector, int kLanes, int kThreads>
+struct SharedRows : RowPlaces<kRows, kVectors, kVector, kLanes> {
+    static constexpr int part = kPartOf<T, kVector>;
+    static constexpr int bytes = part * int(sizeof(T));
+    Shared<T> all;
+
+    NK_DEVICE SharedRows(Shared<T> rows) : all(rows) {}
+    /// Where the part of a vector that has column j of a row is, in bytes.
+    static NK_DEVICE int place(int i, int j) {
+        return ((i * kVectors * kVector + j) / part * kThreads + int(threadIdx.x)) * bytes;
+    }
+    NK_DEVICE float operator()(int i, int j) const {
+        u32 words[bytes / 4];
+        shared_words(words, all, place(i, j));
+        return to_f32(part_of<T>(words, j % part));
+    }
+};
+
 /// What lies in shared memory is read again.
 template <class T, int kRows, int kVectors, int kVector, int kLanes, int kThreads>
 NK_DEVICE void make_again(SharedRows<T, kRows, kVectors, kVector, kLanes, kThreads>&) {
     asm volatile("" ::: "memory");
 }
-
-/// What a thread reads or writes at once of its rows in an array of T.
-template <class T, int kVector>
-constexpr int kPartOf = kVector* int(sizeof(T)) > 16 ? 16 / int(sizeof(T)) : kVector;
 
 /// Results that device memory gets as they are made, rounded to T, those of a row in its order:
 /// a vector with its last element. Element (row, column) is array[to + row * row_stride + column],
@@ -243,15 +244,16 @@ NK_DEVICE void load_rows(Rows& fragment, Global<const T> array, i64 from, i64 ro
 template <class T, int kRows, int kVectors, int kVector, int kLanes, int kThreads>
 NK_DEVICE void load_rows(SharedRows<T, kRows, kVectors, kVector, kLanes, kThreads>& own,
                          Global<const T> array, i64 from, i64 row_stride, int rows, int columns) {
+    constexpr int kPart = kPartOf<T, kVector>;
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
 #pragma unroll
-        for (int v = 0; v < kVectors; ++v) {
+        for (int j = 0; j < kVectors * kVector; j += kPart) {
             const int row = own.row(i);
-            const int column = own.column(v * kVector);
-            const int valid = row < rows ? minimum(columns - column, kVector) : 0;
-            start_copy<kVector>(own.all, own.place(i, v * kVector), array,
-                                from + row * row_stride + column, maximum(valid, 0));
+            const int column = own.column(j);
+            const int valid = row < rows ? minimum(columns - column, kPart) : 0;
+            start_copy<kPart>(own.all, own.place(i, j), array, from + row * row_stride + column,
+                              maximum(valid, 0));
         }
     commit_copies();
     wait_copies<0>();

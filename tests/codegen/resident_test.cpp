@@ -1,5 +1,5 @@
-// The choice `resident`: blocks that share a multiprocessor, each with its part of the registers
-// and of the shared memory.
+// Blocks that share a multiprocessor, each with its part of the registers and of the shared memory:
+// the choice `resident`, rows in shared memory; and what else a block's tile is made for.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -50,6 +50,82 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 }  // namespace
+
+TEST_CASE("sm_80: rows that leave a processor to one block lie in shared memory") {
+    struct Rows {
+        std::int64_t columns = 0;
+        std::string type;
+        std::int64_t of_block = 1;
+        std::string held;           ///< how a thread holds its rows
+        std::int64_t resident = 0;  ///< blocks of a processor; 0 where it is not said
+    };
+    for (const Rows& rows : {Rows{16384, "bf16", 1, "RowFragment<", 0},
+                             {24576, "bf16", 1, "SharedRows<bf16, 1, 12, 8, 256, 256>", 4},
+                             {24577, "bf16", 1, "LoadedRows<", 2},
+                             {32768, "bf16", 1, "SharedRows<bf16, 1, 8, 8, 512, 512>", 3},
+                             {65536, "f16", 1, "SharedRows<f16, 1, 8, 8, 1024, 1024>", 1},
+                             {50256, "f32", 1, "SharedRows<float, 1, 13, 8, 512, 512>", 1},
+                             {8192, "bf16", 4, "SharedRows<bf16, 1, 8, 8, 128, 512>", 3}}) {
+        CAPTURE(rows.columns);
+        CAPTURE(rows.type);
+        const TensorWorkload softmax = {
+            "softmax",
+            fmt::format("diagram s {{ axis n = 4096, c = {}\n input X[n, c] : {}\n"
+                        " output Y[n, c] : bf16 = softmax[c](X[n, c]) }}",
+                        rows.columns, rows.type),
+            {},
+            fmt::format("group n by {}", rows.of_block)};
+        const Result<EmittedProgram> program = emitted(softmax, "sm_80");
+        REQUIRE(program.has_value());
+        const EmittedKernel& kernel = program->kernels.front();
+        CHECK_MESSAGE(has(kernel.source, rows.held), kernel.source);
+        CHECK_EQ(has(kernel.source, "SharedRows<"), has(kernel.source, "SavedRows<"));
+        if (rows.resident > 1)
+            CHECK(
+                has(kernel.source, fmt::format("__launch_bounds__(kThreads, {})", rows.resident)));
+        if (has(rows.held, "SharedRows<"))
+            CHECK_GE(kernel.shared_bytes,
+                     rows.of_block * rows.columns * (rows.type == "f32" ? 4 : 2));
+    }
+}
+
+TEST_CASE("sm_80: products that share what is computed each multiply their own type") {
+    const TensorWorkload router = {
+        "a norm, then a layer in bf16 and a router in f32",
+        "diagram router { axis m = 256, n = 128, e = n, k = 256\n"
+        " input X[m, k], g[k], W[n, k] : bf16\n input R[e, k] : f32\n"
+        " r[m] = rsqrt((sum(k) X[m, k] * X[m, k]) / size(k) + 1e-5)\n"
+        " output Y[m, n] : bf16 = sum(k) X[m, k] * r[m] * g[k] * W[n, k]\n"
+        " output L[m, e] : f32 = sum(k) X[m, k] * r[m] * g[k] * R[e, k] }",
+        {{"m", 70}, {"n", 64}, {"k", 96}},
+        "fuse all\ngroup m by 64\nstream k by 32"};
+    const TensorWorkload in_parts = {
+        "f32 beside a bias of bf16",
+        "diagram parts { axis m = 64, n = 64, k = 64\n input X[m, k], W[n, k] : f32\n"
+        " input b[k] : bf16\n output Y[m, n] : f32 = sum(k) (X[m, k] + b[k]) * max(W[n, k], 0) }",
+        {},
+        "group m by 32\ngroup n by 32\nstream k by 16"};
+    for (const TensorWorkload& workload : {router, in_parts}) {
+        INFO(workload.name);
+        const State state = test::state_of(workload);
+        const Result<EmittedProgram> program = emitted(workload, "sm_80");
+        REQUIRE(program.has_value());
+        CHECK_EQ(test::wrong_with(state, *program, 3), "");
+        CHECK(has(program->kernels.back().source, "f32_parts"));
+    }
+}
+
+TEST_CASE("sm_80: a kernel says the most that it serves of a size at run time") {
+    const TensorWorkload dynamic = {
+        "a default below the tile",
+        "diagram mm { axis m = 8 dynamic, n = 64, k = 64\n input A[m, k], B[n, k] : bf16\n"
+        " output C[m, n] : bf16 = sum(k) A[m, k] * B[n, k] }",
+        {},
+        "group m by 64\ngroup n by 32\nstream k by 32"};
+    const Result<EmittedProgram> program = emitted(dynamic, "sm_80");
+    REQUIRE(program.has_value());
+    CHECK(has(program->kernels.front().source, "// At run time m is at most 8.\n"));
+}
 
 TEST_CASE("sm_90a: blocks that share a multiprocessor take no more registers than it has") {
     constexpr std::int64_t kRegisters = 65536;
