@@ -101,7 +101,12 @@ kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
             known_.push_back({condition, !tested, false});
             continue;
         }
-        if (!arrays_read(condition).empty()) continue;
+        // Chunks in which it holds nowhere are not visited.
+        const std::vector<Expression> parts = conjuncts_of(condition);
+        const bool is_visible =
+            std::all_of(parts.begin(), parts.end(),
+                        [&](const Expression& part) { return contains(loop.visible, part); });
+        if (is_visible || !arrays_read(condition).empty()) continue;
         const kernel::Expression never =
             intervals.must_hold(apply(Function::Not, {condition}), names_, body);
         if (is(never, false) || is(never, true)) continue;

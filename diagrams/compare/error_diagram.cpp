@@ -33,6 +33,23 @@ double roundoff_of_operands(ElementType type) {
     return is_in_parts(type) ? kOfParts : unit_roundoff(type);
 }
 
+/// How large a value is before anything cancels: of sums the sum of magnitudes. A derivation may
+/// multiply the parts of an operand apart, each of which is rounded.
+Expression magnitude_of_parts(const Expression& value) {
+    const Apply* call = std::get_if<Apply>(&value.node);
+    if (call == nullptr) return magnitude(value);
+    const auto part = [&](std::size_t i) { return magnitude_of_parts(call->arguments[i]); };
+    switch (call->function) {
+    case Function::Add:
+    case Function::Subtract: return plus(part(0), part(1));
+    case Function::Negate: return part(0);
+    case Function::Multiply: return times(part(0), part(1));
+    case Function::Divide: return apply(Function::Divide, {part(0), magnitude(call->arguments[1])});
+    case Function::Select: return apply(Function::Select, {call->arguments[0], part(1), part(2)});
+    default: return magnitude(value);
+    }
+}
+
 /// What underflow adds to an error, where the type's exponents are few.
 double noticeable_underflow(ElementType type) {
     constexpr double kNegligible = 1e-30;
@@ -178,12 +195,15 @@ private:
                 plus(plus(std::move(sum), seed),
                      rounding(rounding_steps(fold, precision_.truncates && !in_parts) * roundoff_,
                               size));
-            if (operands != precision_.operands.end())
+            if (operands != precision_.operands.end()) {
+                const Expression parts = magnitude_of_parts(value);
+                const Expression of_parts = fold_of(statement, fold, kSum, times(parts, parts));
                 bound =
                     plus(plus(std::move(bound),
                               rounding(kRoundedOperands * roundoff_of_operands(operands->second),
-                                       apply(Function::Sqrt, {squares}))),
+                                       apply(Function::Sqrt, {of_parts}))),
                          underflow_of_operands(statement, fold, operands->second));
+            }
             if (precision_.narrow.contains(statement.box))
                 bound = plus(plus(std::move(bound),
                                   rounding(24 * kNarrowCut, magnitude(at_own_axes(target)))),

@@ -126,14 +126,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             return piece(at, 8);
         });
     };
-    const auto whole_u = [&](int u0) {
-        const bool part = (49 <= u0 || i0 <= 49) && (53 <= i0 || i0 <= u0 || 49 <= u0);
-        const bool part_2 = (u0 <= 5 || 3 <= i0) && (u0 <= i0 + 2 || u0 <= 5);
-        return part && part_2 && (j0 <= 45 && 53 <= j0) && (3 <= j0 && 52 <= j0);
-    };
-    const auto chunk_u = [&](int u0, int stage, auto tested) NK_INLINE {
-        const bool kTested = tested.value;
-
+    const auto chunk_u = [&](int u0, int stage) NK_INLINE {
         // S[b, h, i_j, u_v] = sum(d) Q[b, h, i_j, d] * K[b, h, u_v, d] * rsqrt(size(d))
         // kept without its factor 0.176777
         Fragment<2, 14> S;  // u_v of this warp
@@ -160,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 const int iu_v = Fragment<2, 14>::column(j);
                 const int iu = iu_v / 56;
                 const int iv = iu_v % 56;
-                const bool t4 = !kTested || both(between(t0, iu, t1), between(t2, iv, t3));
+                const bool t4 = both(between(t0, iu, t1), between(t2, iv, t3));
                 M(i, j) = t4 ? S(i, j) : minus_infinity();
             }
         }
@@ -242,11 +235,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_u(u_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        if (whole_u(u0)) {
-            chunk_u(u0, stage, Flag<false>());
-        } else {
-            chunk_u(u0, stage, Flag<true>());
-        }
+        chunk_u(u0, stage);
         u_ahead = next_u(u_ahead);
         stage = (stage + 1) % 2;
     }
