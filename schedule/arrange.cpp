@@ -177,9 +177,10 @@ std::optional<Refusal> share_rows(const Limits& limits, const RegionSchedule& wa
         return refused({fmt::format("{} bytes of rows do not fit shared memory", bytes),
                         {"warps", "warps_across", "warps_down"}},
                        wanted, kSmaller);
-    plan.resident = std::min({(limits.shared_memory + kReserved) / (bytes + kReserved),
-                              kThreadsOfProcessor / plan.threads(),
-                              kRegisters / (plan.threads() * plan.registers_of_rows)});
+    const std::int64_t by_registers = kRegisters / (plan.threads() * plan.registers_of_rows);
+    plan.resident =
+        std::min({(limits.shared_memory + kReserved) / (bytes + kReserved),
+                  kThreadsOfProcessor / plan.threads(), std::max<std::int64_t>(by_registers, 1)});
     return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Rows of 16-bit numbers that are held as they were loaded: in shared memory, or two in a register.
+// Rows that are held as they were loaded: in shared memory, or, of 16 bits, two in a register.
 #include <algorithm>
 
 #include "diagrams/memory_order.h"
@@ -119,8 +119,10 @@ bool Planner::row_to_shared(VariableId variable, Tile& tile) {
         tile.type = type;
         return true;
     }
-    const Array& array = region_.arrays[load->second.load->array.index()];
-    if (!in_words(type) || is_view(*load->second.load) || !contiguous_along(array, *tile.column))
+    const auto& [from, loop] = load->second;
+    const Array& array = region_.arrays[from->array.index()];
+    if (loop != nullptr || !in_words(type) || is_view(*from) ||
+        !contiguous_along(array, *tile.column))
         return false;
     tile.type = type;
     plan_.bytes_in_shared += static_cast<std::int64_t>(bits_of(type)) / 8;

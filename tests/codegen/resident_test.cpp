@@ -115,6 +115,27 @@ TEST_CASE("sm_80: products that share what is computed each multiply their own t
     }
 }
 
+TEST_CASE("sm_80: weights that cancel are rounded one by one, and are right so") {
+    const TensorWorkload difference = {
+        "a difference of two softmaxes",
+        "diagram difference { axis q = 128, x = 128, d = 64, e = 64\n"
+        " input Q[q, d], K[x, d], Q2[q, d], V[x, e] : bf16\n"
+        " S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
+        " T[q, x] = sum(d) Q2[q, d] * K[x, d] * rsqrt(size(d))\n"
+        " P1[q, x] = softmax[x](if x <= q then S[q, x] else -inf)\n"
+        " P2[q, x] = softmax[x](if x <= q then T[q, x] else -inf)\n"
+        " output O[q, e] : bf16 = sum(x) (P1[q, x] - 0.5 * P2[q, x]) * V[x, e] }",
+        {},
+        "fuse all\ngroup q by 64\nstream x by 64"};
+    const State state = test::state_of(difference);
+    const Result<EmittedProgram> program = emitted(difference, "sm_80");
+    REQUIRE(program.has_value());
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        CAPTURE(seed);
+        CHECK_EQ(test::wrong_with(state, *program, seed), "");
+    }
+}
+
 TEST_CASE("sm_80: a kernel says the most that it serves of a size at run time") {
     const TensorWorkload dynamic = {
         "a default below the tile",
