@@ -147,21 +147,34 @@ bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments,
     return true;
 }
 
-std::optional<std::int64_t> allocated_bits(const RegionProgram& region, Level level) {
+namespace {
+
+std::optional<std::int64_t> most_bits(const RegionProgram& region, Level level,
+                                      std::vector<VariableId> Moment::*held) {
     std::int64_t most = 0;
     for (const Moment& moment : liveness(region)) {
-        CheckedInt held = 0;
-        for (VariableId id : moment.during) {
+        CheckedInt sum = 0;
+        for (VariableId id : moment.*held) {
             const Variable& variable = region.variables[id.index()];
             if (variable.level != level) continue;
             CheckedInt bits = bits_of(variable.type);
             for (std::int64_t extent : variable.capacity_extent) bits = bits * extent;
-            held = held + bits;
+            sum = sum + bits;
         }
-        if (!held) return std::nullopt;
-        most = std::max(most, *held);
+        if (!sum) return std::nullopt;
+        most = std::max(most, *sum);
     }
     return most;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> allocated_bits(const RegionProgram& region, Level level) {
+    return most_bits(region, level, &Moment::during);
+}
+
+std::optional<std::int64_t> memory_bits(const RegionProgram& region, Level level) {
+    return most_bits(region, level, &Moment::after);
 }
 
 }  // namespace napkin

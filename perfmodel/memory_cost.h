@@ -21,5 +21,7 @@ void keep_leading_terms(Amount& amount);
                               RegionCost& cost);
 /// A at a level in bits, in numbers alone; nullopt on overflow.
 [[nodiscard]] std::optional<std::int64_t> allocated_bits(const RegionProgram& region, Level level);
+/// Likewise M.
+[[nodiscard]] std::optional<std::int64_t> memory_bits(const RegionProgram& region, Level level);
 
 }  // namespace napkin

@@ -10,8 +10,10 @@
 namespace napkin {
 namespace {
 
-std::size_t innermost(const Array& array) {
-    return array.axes.empty() ? 0 : innermost_dimension(array);
+std::vector<Expression> innermost_of(const Array& memory,
+                                     const std::vector<Footprint>& dimensions) {
+    if (memory.axes.empty()) return {};
+    return dimensions[innermost_dimension(memory)].index;
 }
 
 }  // namespace
@@ -26,13 +28,17 @@ Moved moved_by(const RegionProgram& region, const Load& load) {
     const Variable& target = region.variables[load.target.index()];
     const Array& array = region.arrays[target.array.index()];
     const std::vector<AxisId>& axes = array.axes;
-    Moved moved{load.array, target.level,        target.type,
-                false,      footprints_of(axes), innermost(array)};
+    Moved moved{load.array, target.level, target.type, false, footprints_of(axes), {}};
     for (std::size_t k = 0; load.gather.empty() && k < axes.size(); ++k) {
         moved.dimensions[k].index = load.index[k];
         moved.dimensions[k].limit = region.axes[axes[k].index()].extent;
         moved.dimensions[k].limit_formula = size_formula(region.axes, axes[k]);
     }
+    // A gather's tile has its axes in whatever order, and the array its own.
+    if (load.gather.empty())
+        moved.innermost = innermost_of(array, moved.dimensions);
+    else
+        moved.innermost = {load.gather[innermost_dimension(region.arrays[load.array.index()])]};
     return moved;
 }
 
@@ -41,19 +47,17 @@ Moved moved_by(const RegionProgram& region, const Save& save) {
     const auto stored = region.stored.find(save.array);
     const bool is_inner = save.target || stored == region.stored.end();
     const Array& array = region.arrays[save.array.index()];
-    return {save.array,
-            source.level,
-            is_inner ? source.type : stored->second,
-            true,
-            footprints_of(array.axes),
-            innermost(array)};
+    std::vector<Footprint> dimensions = footprints_of(array.axes);
+    std::vector<Expression> innermost = innermost_of(array, dimensions);
+    return {save.array, source.level,          is_inner ? source.type : stored->second,
+            true,       std::move(dimensions), std::move(innermost)};
 }
 
 std::optional<AxisId> axis_along(const Moved& moved) {
-    if (moved.dimensions.empty()) return std::nullopt;
-    const std::vector<Expression>& index = moved.dimensions[moved.innermost].index;
-    if (index.size() != 1) return std::nullopt;
-    const std::set<AxisId> used = axes_used(index.front());
+    if (moved.innermost.size() != 1) return std::nullopt;
+    const Expression& index = moved.innermost.front();
+    if (!arrays_read(index).empty()) return std::nullopt;
+    const std::set<AxisId> used = axes_used(index);
     return used.size() == 1 ? std::optional(*used.begin()) : std::nullopt;
 }
 

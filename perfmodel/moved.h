@@ -15,13 +15,14 @@ struct Moved {
     ElementType type = ElementType::F32;
     bool is_save = false;
     std::vector<Footprint> dimensions;
-    std::size_t innermost = 0;  ///< of these in memory
+    /// Indices of the dimension along which elements follow each other in memory.
+    std::vector<Expression> innermost;
 };
 [[nodiscard]] Moved moved_by(const RegionProgram& region, const Load& load);
 [[nodiscard]] Moved moved_by(const RegionProgram& region, const Save& save);
 
-/// The axis that its innermost index is of, along which elements follow each other in memory; none
-/// where it is of several or of none.
+/// The axis that its innermost index is of; none where it is of several or of none, or where data
+/// decides.
 [[nodiscard]] std::optional<AxisId> axis_along(const Moved& moved);
 /// Bytes that come for each that is asked for, in pieces of so many elements: memory and caches
 /// give sectors of 32.

@@ -9,7 +9,9 @@
 #include "perfmodel/block_pattern.h"
 #include "perfmodel/function_cost.h"
 #include "perfmodel/kernel_work.h"
+#include "perfmodel/memory_cost.h"
 #include "perfmodel/moved.h"
+#include "perfmodel/undivided_block.h"
 
 namespace napkin {
 namespace {
@@ -76,9 +78,14 @@ private:
             } else if (const Compute* compute = std::get_if<Compute>(&statement.node)) {
                 into += work_of(*compute);
                 into.barriers += 1;
-            } else {
+            } else if (const Load* load = std::get_if<Load>(&statement.node)) {
+                if (!is_held(load->target)) continue;
                 into += moved_by(statement);
-                if (std::holds_alternative<Load>(statement.node)) loads = 1;
+                loads = 1;
+            } else {
+                const Save& save = std::get<Save>(statement.node);
+                if (!is_held(save.source)) continue;
+                into += save.target && is_held(*save.target) ? copied(save) : moved_by(statement);
             }
         }
         into.barriers += loads;
@@ -102,6 +109,23 @@ private:
         extent = std::min(extent, static_cast<double>(size));
         body();
         extent = whole;
+    }
+
+    /// Whether threads hold it: tiles further out than a block are the kernel's name for memory.
+    [[nodiscard]] bool is_held(VariableId id) const {
+        return region_.variables[id.index()].level >= Level::Block;
+    }
+
+    /// From one tile of the block to another.
+    [[nodiscard]] UnitWork copied(const Save& save) const {
+        double count = 1;
+        for (const AxisId axis : region_.arrays[save.array.index()].axes)
+            count *= extents_[axis.index()];
+        UnitWork work;
+        work.turns = count / kWarp;
+        work.instructions = count * (kPerElement + kRead);
+        work.barriers = 1;
+        return work;
     }
 
     [[nodiscard]] UnitWork moved_by(const TileStatement& statement) const {
@@ -221,7 +245,11 @@ KernelWork plain_work(const RegionProgram& region, const RegionCost& cost) {
     work.shared_bytes = static_cast<double>(cost.levels.at(Level::Block).allocated.bytes());
     work.register_bytes = kRegisters;
     work.pattern = pattern_of(region);
-    PlainReader(region, work).read();
+    const std::optional<RegionProgram> undivided = undivided_block(region);
+    if (undivided)
+        if (const auto bits = allocated_bits(*undivided, Level::Block))
+            work.shared_bytes = std::ceil(static_cast<double>(*bits) / 8);
+    PlainReader(undivided ? *undivided : region, work).read();
     return work;
 }
 

@@ -64,7 +64,11 @@ private:
 [[nodiscard]] std::optional<std::int64_t> boxes_value(const std::vector<Axis>& axes,
                                                       const Component& component,
                                                       KnownMasks& masks);
-/// The sum by those, or by enumeration.
+/// The sum over tiles that are visited one by one.
+[[nodiscard]] std::optional<std::int64_t> enumerated_value(const std::vector<Axis>& axes,
+                                                           const Component& component,
+                                                           KnownMasks& masks);
+/// The sum by closed forms or by enumeration.
 [[nodiscard]] std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
                                                           const Component& component,
                                                           KnownMasks& masks);

@@ -85,6 +85,21 @@ std::vector<Component> components_of(const std::vector<Partition>& path,
     return constant;
 }
 
+/// Terms of a formula's sums, were there as many in each as in the first.
+double terms_of(const Formula& formula, SymbolValues sizes) {
+    double terms = 0;
+    if (formula.op != FormulaOp::Sum) {
+        for (const Formula& part : formula.args) terms += terms_of(part, sizes);
+        return terms;
+    }
+    const std::optional<Rational> first = evaluate(formula.args[0], sizes);
+    const std::optional<Rational> last = evaluate(formula.args[1], sizes);
+    if (!first || !last || *last < *first) return 0;
+    sizes[formula.symbol] = first->numerator / first->denominator;
+    return (to_double(*last) - to_double(*first) + 1) *
+           std::max(1.0, terms_of(formula.args[2], sizes));
+}
+
 /// Whether masks without a closed form would have to be asked of many tiles.
 bool is_slow(const std::vector<Axis>& axes, const Component& component, KnownMasks& masks) {
     return !component.masks.empty() && instances_of(axes, component) > kMostAsked &&
@@ -114,8 +129,12 @@ std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
         if (const std::optional<std::int64_t> value = closed_value(axes, component))
             return ComponentCount{*value, {}, {}, {}};
     const std::optional<Formula> formula = component_formula(axes, component, false);
+    const double terms = formula ? terms_of(*formula, sizes) : 0;
+    if (terms > kMostInstances)
+        if (const std::optional<std::int64_t> value = boxes_value(axes, component, masks))
+            return ComponentCount{*value, *formula, {}, {}};
     std::optional<std::int64_t> said;
-    if (formula) {
+    if (formula && !(quick && terms > kMostAsked)) {
         const std::optional<Rational> value = evaluate(*formula, sizes);
         if (!value && is_closed(axes, component)) return std::nullopt;
         if (value && value->denominator == 1) said = value->numerator;

@@ -1,5 +1,7 @@
 // Components counted by visiting their tiles.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "diagrams/checked.h"
 #include "diagrams/index/box_count.h"
@@ -15,39 +17,59 @@ constexpr std::int64_t kManyChunks = 64;
 /// Tiles that are sooner visited than counted otherwise.
 constexpr double kFewTiles = 1000;
 
-/// Components in which every axis is cut once, all masks are decided where all of their axes are,
-/// and every dimension is an axis: the tiles that masks leave are counted without visiting them,
-/// and only the last tile of an axis has another width. A mask that loops around ask too, of all
-/// that is within a chunk of theirs, says no more there.
+/// Components whose masks are all decided where all of their axes are cut, and every dimension is
+/// an axis: the tiles that masks leave are counted without visiting them, and only the last tile of
+/// an axis has another width. Cuts further out than a mask are one with the finest of them, those
+/// further in the same in every tile. A mask that loops around ask too, of all that is within a
+/// chunk of theirs, says no more there.
 class BoxSum {
 public:
     BoxSum(const std::vector<Axis>& axes, const Component& component, KnownMasks& masks)
         : axes_(axes), component_(component), masks_(masks) {}
 
     std::optional<std::int64_t> total() {
-        std::vector<Expression> conditions;
-        for (const VisibleWhen& mask : component_.masks) {
-            if (is_asked_further_in(mask)) continue;
-            if (mask.depth != component_.masks.back().depth) return std::nullopt;
-            for (std::size_t k = mask.depth; k < component_.path.size(); ++k)
-                if (axes_used(*mask.condition).contains(component_.path[k]->axis))
-                    return std::nullopt;
-            conditions.push_back(*mask.condition);
-        }
-        std::vector<index::Tiling> tilings;
-        for (const Partition* partition : component_.path) {
-            for (const index::Tiling& other : tilings)
-                if (other.axis == partition->axis) return std::nullopt;
-            tilings.push_back({partition->axis, partition->size});
-        }
+        if (!collect_conditions() || !collect_cuts()) return std::nullopt;
         for (const Footprint* dimension : component_.dimensions)
             if (!is_axis(*dimension)) return std::nullopt;
-        const index::Mask& mask = masks_.of(conditions);
+        const index::Mask& mask = masks_.of(conditions_);
         if (!mask.is_exact()) return std::nullopt;  // more is visited
-        return sum(masks_.counter(mask, tilings), {}, 0).value;
+        return sum(masks_.counter(mask, tilings_), {}, 0).value;
     }
 
 private:
+    /// False where some are decided further out than others.
+    bool collect_conditions() {
+        for (const VisibleWhen& mask : component_.masks) {
+            if (is_asked_further_in(mask)) continue;
+            if (mask.depth != component_.masks.back().depth) return false;
+            conditions_.push_back(*mask.condition);
+        }
+        return true;
+    }
+    /// False where masks are decided before their axes are cut, or cuts do not divide each other.
+    bool collect_cuts() {
+        std::set<AxisId> asked;
+        for (const Expression& condition : conditions_) asked.merge(axes_used(condition));
+        const std::size_t depth = component_.masks.empty() ? 0 : component_.masks.back().depth;
+        for (std::size_t k = 0; k < component_.path.size(); ++k) {
+            const AxisId axis = component_.path[k]->axis;
+            const std::int64_t size = component_.path[k]->size;
+            const auto outer =
+                std::find_if(tilings_.begin(), tilings_.end(),
+                             [&](const index::Tiling& other) { return other.axis == axis; });
+            const bool matters = asked.contains(axis);
+            if (outer == tilings_.end()) {
+                if (matters && k >= depth) return false;
+                tilings_.push_back({axis, size});
+            } else if (matters && k < depth) {
+                if (outer->size % size != 0) return false;
+                outer->size = size;
+            } else {
+                inner_[axis].push_back(size);
+            }
+        }
+        return true;
+    }
     [[nodiscard]] bool is_asked_further_in(const VisibleWhen& mask) const {
         return std::any_of(
             component_.masks.begin(), component_.masks.end(), [&](const VisibleWhen& other) {
@@ -61,8 +83,14 @@ private:
         return index != nullptr &&
                (!dimension.limit || *dimension.limit == axes_[index->axis.index()].extent);
     }
-    /// The width of all dimensions along an axis in a tile of `size`.
-    [[nodiscard]] CheckedInt width(AxisId axis, std::int64_t size) const {
+    /// The widths of all dimensions along an axis in a tile of `size`, over the parts of it.
+    [[nodiscard]] CheckedInt width(AxisId axis, std::int64_t size, std::size_t cut = 0) const {
+        const auto cuts = inner_.find(axis);
+        if (cuts != inner_.end() && cut < cuts->second.size()) {
+            const std::int64_t part = std::min(cuts->second[cut], size);
+            const CheckedInt whole = CheckedInt(size / part) * width(axis, part, cut + 1);
+            return size % part == 0 ? whole : whole + width(axis, size % part, cut + 1);
+        }
         CheckedInt product = 1;
         for (const Footprint* dimension : component_.dimensions)
             if (std::get<AxisIndex>(dimension->index.front().node).axis == axis)
@@ -72,19 +100,19 @@ private:
     /// With the last tiles of the first `decided` axes chosen or left out.
     [[nodiscard]] CheckedInt sum(index::BoxCounter& counter, const Ranges& within,
                                  std::size_t decided) const {
-        if (decided == component_.path.size()) {
+        if (decided == tilings_.size()) {
             const std::optional<index::BoxCounts> counts = counter.count({}, within);
             return counts ? CheckedInt(counts->met) : CheckedInt(std::nullopt);
         }
-        const Partition& partition = *component_.path[decided];
-        const std::int64_t extent = axes_[partition.axis.index()].extent;
-        const std::int64_t whole = extent / partition.size * partition.size;
-        const auto part = [&](std::int64_t first, std::int64_t size) -> CheckedInt {
-            if (size == 0) return 0;
+        const auto& [axis, size] = tilings_[decided];
+        const std::int64_t extent = axes_[axis.index()].extent;
+        const std::int64_t whole = extent / size * size;
+        const auto part = [&, axis = axis, size = size](std::int64_t first,
+                                                        std::int64_t length) -> CheckedInt {
+            if (length == 0) return 0;
             Ranges inner = within;
-            inner[partition.axis] = {first, first + size - 1};
-            return sum(counter, inner, decided + 1) *
-                   width(partition.axis, std::min(size, partition.size));
+            inner[axis] = {first, first + length - 1};
+            return sum(counter, inner, decided + 1) * width(axis, std::min(length, size));
         };
         return part(0, whole) + part(whole, extent - whole);
     }
@@ -92,6 +120,9 @@ private:
     const std::vector<Axis>& axes_;
     const Component& component_;
     KnownMasks& masks_;
+    std::vector<Expression> conditions_;
+    std::vector<index::Tiling> tilings_;                 ///< of each axis, as masks see it
+    std::map<AxisId, std::vector<std::int64_t>> inner_;  ///< what their tiles are cut into
 };
 
 class Enumeration {
@@ -204,11 +235,16 @@ std::optional<std::int64_t> boxes_value(const std::vector<Axis>& axes, const Com
     return BoxSum(axes, component, masks).total();
 }
 
+std::optional<std::int64_t> enumerated_value(const std::vector<Axis>& axes,
+                                             const Component& component, KnownMasks& masks) {
+    return Enumeration(axes, component, masks).total();
+}
+
 std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
                                             const Component& component, KnownMasks& masks) {
     if (instances_of(axes, component) > kFewTiles)
         if (const std::optional<std::int64_t> sum = boxes_value(axes, component, masks)) return sum;
-    return Enumeration(axes, component, masks).total();
+    return enumerated_value(axes, component, masks);
 }
 
 double instances_of(const std::vector<Axis>& axes, const Component& component) {

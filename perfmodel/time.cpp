@@ -182,10 +182,12 @@ std::vector<Excess> excesses_of(const RegionCost& cost, const Machine& machine) 
     std::vector<Excess> excesses;
     for (const auto& [level, held] : cost.levels) {
         const std::optional<Bytes> available = machine.capacity(level);
-        // A kernel that is known keeps part of it in registers, and copies ahead.
-        const bool is_known = level == Level::Block && cost.work && cost.work->tensor_core;
-        const Bytes needed{is_known ? cost.work->shared_bytes
-                                    : static_cast<double>(held.allocated.bytes())};
+        // A kernel that is known keeps part of it in registers and copies ahead, or has what parts
+        // of a block hold in the block's memory.
+        const auto allocated = static_cast<double>(held.allocated.bytes());
+        const bool is_known = level == Level::Block && cost.work &&
+                              (cost.work->tensor_core || cost.work->shared_bytes > allocated);
+        const Bytes needed{is_known ? cost.work->shared_bytes : allocated};
         if (available && needed > *available)
             excesses.push_back({is_known ? "the kernel of `" + cost.name + "` takes"
                                          : "A of `" + cost.name + "` is",

@@ -15,6 +15,8 @@ public:
     /// So many seconds from now.
     [[nodiscard]] static Deadline in(double seconds);
     [[nodiscard]] bool is_past() const { return clock_ && clock_(); }
+    /// Whether it may ever be past.
+    [[nodiscard]] bool is_set() const { return static_cast<bool>(clock_); }
 
 private:
     std::function<bool()> clock_;

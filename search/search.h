@@ -6,6 +6,9 @@
 // any kernel of it may take (least_time.h), so that most are ruled out without a look at their
 // tilings.
 //
+// A search that may be stopped begins with a few tilings of every statement by itself, whatever the
+// deadline: from then on it has a derivation, and what it finds later is kept where it is faster.
+//
 // Searches begin from the diagram as it is, as laws of rings rewrite it (starts.h), and with large
 // arrays computed again by what reads them (recomputations.h); regions that are alike in several of
 // these are tiled once.

@@ -11,6 +11,7 @@
 #include "derive/tile_program.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/kernel_work.h"
+#include "perfmodel/memory_cost.h"
 #include "perfmodel/time.h"
 #include "search/completions.h"
 #include "search/kernels.h"
@@ -123,23 +124,18 @@ public:
         return seconds;
     }
 
-    /// With M and the levels within a block, which takes longer.
+    /// With M.
     Result<MoveFigures> figures(const State& state) {
         MoveFigures total;
         std::list<Known>& known = known_for(state);
         for (const Region& region : state.relabelling.regions) {
             const Result<Known*> part = costed(known, state, region);
             if (!part) return part.error();
-            std::optional<RegionCost>& cost = (*part)->cost;
-            if (!cost) {
-                Result<RegionCost> full = cost_of((*part)->program);
-                if (!full) return full.error();
-                cost = std::move(full).value();
-            }
             const Quick& figures = made(**part);
-            const Amount& memory = cost->levels.at(Level::Block).memory;
+            const auto memory = memory_bits((*part)->program, Level::Block);
             total.transferred += figures.transferred;
-            total.memory = std::max(total.memory, static_cast<double>(memory.bytes()));
+            if (memory)
+                total.memory = std::max(total.memory, std::ceil(static_cast<double>(*memory) / 8));
             total.time_low += figures.time_low;
             total.time_high += figures.time_high;
             total.fits = total.fits && figures.fits;
@@ -153,8 +149,7 @@ private:
         Region region;
         RegionProgram program;
         Quick quick;
-        std::optional<Quick> made;  ///< where it was asked for, as the cost
-        std::optional<RegionCost> cost;
+        std::optional<Quick> made;  ///< where it was asked for
     };
 
     [[nodiscard]] Quick quick_of(const RegionCost& cost) const {
@@ -226,7 +221,7 @@ private:
         if (!program) return program.error();
         const Result<RegionCost> cost = quick_cost_of(*program);
         if (!cost) return cost.error();
-        known.push_back({region, std::move(program).value(), quick_of(*cost), {}, {}});
+        known.push_back({region, std::move(program).value(), quick_of(*cost), {}});
         return &known.back();
     }
 

@@ -23,6 +23,9 @@ constexpr std::size_t kMostCombinations = 400;
 /// The same where several long axes are streamed.
 constexpr std::size_t kMostOfSeveral = 48;
 
+/// Likewise where a search needs something to begin with.
+constexpr std::size_t kMostAtFirst = 32;
+
 /// Sizes worth trying: small ones, then whole and one and a half powers of two, then the axis.
 std::vector<std::int64_t> group_sizes(std::int64_t extent) {
     std::vector<std::int64_t> sizes;
@@ -90,8 +93,10 @@ KernelWork in_parts(KernelWork work, std::int64_t parts) {
 class RegionSearch {
 public:
     RegionSearch(const State& state, std::string region, const Machine& machine,
-                 TilingCounts& counts, const Deadline& deadline)
-        : plain_(state),
+                 TilingCounts& counts, const Deadline& deadline,
+                 std::size_t most = kMostCombinations)
+        : most_(most),
+          plain_(state),
           region_(std::move(region)),
           clock_(machine),
           processors_(machine.processors()),
@@ -123,6 +128,7 @@ private:
     /// Nothing where the tiling does not fit.
     std::optional<Found> evaluate_one(PreparedCost& cost, const std::vector<std::size_t>& picks);
 
+    std::size_t most_;  ///< combinations of one choice of axes
     const State& plain_;
     std::string region_;
     BlockClock clock_;
@@ -177,7 +183,7 @@ void RegionSearch::with_stream(std::optional<AxisId> streamed, const std::vector
     std::optional<TilingSpace> space =
         tiling_space(plain_, region_, streamed, group_sizes, stream_sizes, around);
     if (!space) return;
-    thin(space->choices, most);
+    thin(space->choices, std::min(most, most_));
     evaluate(*space);
     spaces_.push_back(std::move(space->choices));
 }
@@ -369,6 +375,12 @@ std::vector<Tiling> best_tilings(const State& state, const std::string& region,
                                  const Machine& machine, std::size_t top, TilingCounts& counts,
                                  const Deadline& deadline) {
     return RegionSearch(state, region, machine, counts, deadline).run(top);
+}
+
+std::vector<Tiling> first_tilings(const State& state, const std::string& region,
+                                  const Machine& machine, std::size_t top, TilingCounts& counts) {
+    const Deadline never;
+    return RegionSearch(state, region, machine, counts, never, kMostAtFirst).run(top);
 }
 
 std::vector<Tiling> best_splits(const State& state, const std::string& region,

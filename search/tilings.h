@@ -31,7 +31,12 @@ struct TilingCounts {
 [[nodiscard]] std::vector<Tiling> best_tilings(const State& state, const std::string& region,
                                                const Machine& machine, std::size_t top,
                                                TilingCounts& counts, const Deadline& deadline = {});
-/// The same with the stream in parts that run side by side (`split-stream`), where there are fewer
+/// Few of a region's tilings, from which a search that may be stopped begins: sizes far apart,
+/// which no deadline cuts short.
+[[nodiscard]] std::vector<Tiling> first_tilings(const State& state, const std::string& region,
+                                                const Machine& machine, std::size_t top,
+                                                TilingCounts& counts);
+/// The best with the stream in parts that run side by side (`split-stream`), where there are fewer
 /// blocks than would keep the machine busy; ranked without what puts the parts together, of
 /// which a block takes a row.
 [[nodiscard]] std::vector<Tiling> best_splits(const State& state, const std::string& region,

@@ -27,6 +27,8 @@ constexpr std::size_t kMostKept = 20;
 constexpr std::size_t kMostSplits = 24;
 /// Derivations of which kernels with stale maxima are looked at.
 constexpr std::size_t kMostStale = 5;
+/// Of a region's first tilings, those whose kernels are looked at.
+constexpr std::size_t kMostFirst = 4;
 
 Command fuse(std::vector<std::string> names) {
     Command command;
@@ -47,6 +49,11 @@ struct Kind {
         return known->tilings->empty() ? kNever : known->tilings->front().time.value;
     }
     [[nodiscard]] bool is_tiled() const { return known == nullptr || known->tilings; }
+    /// What it is made of where the search is stopped; nothing where there is none yet.
+    [[nodiscard]] const std::vector<Tiling>* found() const {
+        if (known == nullptr) return nullptr;
+        return known->tilings ? &*known->tilings : known->first ? &*known->first : nullptr;
+    }
 };
 
 /// A set of boxes as a region of a state in which it alone is fused.
@@ -82,9 +89,14 @@ public:
 
     WholeResult run() {
         choose_sets();
-        for (std::size_t k = 0; k < sets_.size(); ++k) note_kind(k);
+        members_.resize(sets_.size());
+        for (std::size_t k = 0; k < sets_.size(); ++k)
+            if (sets_[k].count() == 1) note_kind(k);
+        if (options_.deadline.is_set()) tile_single_boxes();
+        // Whenever the search is stopped, there is a partition from here on.
+        for (std::size_t k = 0; k < sets_.size(); ++k)
+            if (sets_[k].count() > 1) note_kind(k);
         tile_partitions();
-        if (is_stopped()) tile_single_boxes();
         choose_partition();
         if (!partition_.empty()) derive_best();
         result_.stopped = is_stopped();
@@ -140,7 +152,7 @@ private:
         const bool is_skipped = sets_[k].count() > 1 && is_stopped();
         const std::optional<State> state = is_skipped ? std::nullopt : fused(sets_[k]);
         if (!state) {  // or groups of its parts contradict each other
-            members_.push_back({kinds_.size(), {}});
+            members_[k] = {kinds_.size(), {}};
             kinds_.push_back({k, nullptr});
             return;
         }
@@ -148,7 +160,7 @@ private:
         RegionKind text = kind_of(*state, region);
         const auto [place, is_new] = places_.try_emplace(text.text, kinds_.size());
         if (is_new) kinds_.push_back({k, &known_kind(*state, region, text)});
-        members_.push_back({place->second, std::move(text.axes)});
+        members_[k] = {place->second, std::move(text.axes)};
     }
 
     [[nodiscard]] KnownKind& known_kind(const State& state, const Region& region,
@@ -175,19 +187,27 @@ private:
     void tile_kind(const Kind& kind) const {
         if (options_.told) options_.told(known_.tiled, known_.kinds.size());
         ++known_.tiled;
-        std::vector<Tiling>& tilings = tile_roughly(kind, kMostTilings);
-        if (!kernels_.request.target.empty()) make_kernels(sets_[kind.set], tilings);
-        if (tilings.size() > kMostKept) tilings.resize(kMostKept);
-    }
-
-    std::vector<Tiling>& tile_roughly(const Kind& kind, std::size_t most) const {
         const BoxSet& set = sets_[kind.set];
         TilingCounts counts;
-        kind.known->tilings = best_tilings(*fused(set), name_of(set), kernels_.machine, most,
-                                           counts, options_.deadline);
+        std::vector<Tiling> tilings = best_tilings(*fused(set), name_of(set), kernels_.machine,
+                                                   kMostTilings, counts, options_.deadline);
+        note(counts);
+        if (!kernels_.request.target.empty()) make_kernels(set, tilings);
+        if (kind.known->first && is_stopped()) add_first(*kind.known->first, tilings);
+        if (tilings.size() > kMostKept) tilings.resize(kMostKept);
+        kind.known->tilings = std::move(tilings);
+    }
+
+    /// What was there at first may be better than what there was time for.
+    static void add_first(const std::vector<Tiling>& first, std::vector<Tiling>& tilings) {
+        tilings.insert(tilings.end(), first.begin(), first.end());
+        std::stable_sort(tilings.begin(), tilings.end(),
+                         [](const Tiling& a, const Tiling& b) { return a.time < b.time; });
+    }
+
+    void note(const TilingCounts& counts) const {
         known_.evaluated += counts.evaluated;
         known_.too_large += counts.too_large;
-        return *kind.known->tilings;
     }
 
     void make_kernels(const BoxSet& set, std::vector<Tiling>& tilings) const {
@@ -199,8 +219,13 @@ private:
              best_splits(state, name, kernels_.machine, kMostSplits, splits, options_.deadline))
             tilings.push_back(std::move(split));
         known_.evaluated += splits.evaluated;
+        choose_kernels(set, state, kernels_, tilings);
+    }
+
+    void choose_kernels(const BoxSet& set, const State& state, const KernelSearch& kernels,
+                        std::vector<Tiling>& tilings) const {
         KernelCounts counts;
-        tilings = best_kernels(state, name, tilings, kernels_, kMostKept, counts);
+        tilings = best_kernels(state, name_of(set), tilings, kernels, kMostKept, counts);
         known_.kernels += counts.evaluated;
         known_.not_served += counts.not_served;
         for (Fault& fault : counts.faults) {
@@ -211,11 +236,30 @@ private:
         }
     }
 
-    /// So that there is a partition where the search was stopped before it had found one.
+    /// A few tilings of each at once; then, as long as there is time, those of their kernels that
+    /// are fastest as they stand.
     void tile_single_boxes() const {
-        for (std::size_t k = 0; k < sets_.size(); ++k) {
-            const Kind& kind = kinds_[members_[k].kind];
-            if (sets_[k].count() == 1 && !kind.is_tiled()) tile_roughly(kind, kMostKept);
+        if (rival_.value < kNever) return;
+        std::vector<const Kind*> kinds;
+        for (const Kind& kind : kinds_)
+            if (!kind.is_tiled() && !kind.known->first) kinds.push_back(&kind);
+        for (const Kind* kind : kinds) {
+            const BoxSet& set = sets_[kind->set];
+            TilingCounts counts;
+            kind->known->first =
+                first_tilings(*fused(set), name_of(set), kernels_.machine, kMostKept, counts);
+            note(counts);
+        }
+        if (kernels_.request.target.empty()) return;
+        KernelSearch as_they_are = kernels_;
+        as_they_are.starts = 0;
+        for (const Kind* kind : kinds) {
+            if (is_stopped()) return;
+            const BoxSet& set = sets_[kind->set];
+            std::vector<Tiling> made = *kind->known->first;
+            if (made.size() > kMostFirst) made.resize(kMostFirst);
+            choose_kernels(set, *fused(set), as_they_are, made);
+            if (!made.empty()) kind->known->first = std::move(made);
         }
     }
 
@@ -238,18 +282,19 @@ private:
         }
     }
 
-    /// The fastest partition of what is tiled.
+    /// The fastest partition of what is found.
     void choose_partition() {
         std::vector<double> times;
         for (const Member& member : members_) {
-            const Kind& kind = kinds_[member.kind];
-            times.push_back(kind.is_tiled() ? kind.seconds() : kNever);
+            const std::vector<Tiling>* found = kinds_[member.kind].found();
+            times.push_back(found == nullptr || found->empty() ? kNever
+                                                               : found->front().time.value);
         }
         if (auto path = cuts_->shortest(times)) partition_ = std::move(*path);
     }
 
     [[nodiscard]] const std::vector<Tiling>& tilings_of(std::size_t set) const {
-        return *kinds_[members_[set].kind].known->tilings;
+        return *kinds_[members_[set].kind].found();
     }
 
     /// A tiling of a region's kind, with the names of this region.

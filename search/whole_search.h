@@ -16,6 +16,8 @@ struct KnownKind {
     std::vector<std::string> axes;  ///< as the tilings call them
     double least = 0;               ///< seconds
     std::optional<std::vector<Tiling>> tilings;
+    /// Of one statement in a search that may be stopped: what there is before it is tiled.
+    std::optional<std::vector<Tiling>> first = {};
 };
 
 /// What searches from several starts share, with what they counted.

@@ -88,6 +88,8 @@ TEST_CASE("mistakes in a text are reported with their place") {
         "H200,block.capacity=-1 KiB",
         "H200,model.spread=120 %",
         "H200,device.reached=140 %",
+        "H200,block.exposed=200%",
+        "H200,warp_group.overlapped=101 %",
         "H200,block.capacity=",
         "H200,block.capacity",
         "H200,",
