@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "diagrams/contains.h"
 
@@ -185,24 +186,56 @@ bool LoadedOperand::is_taken() const {
 
 namespace {
 
-/// The type of the array of most axes among the loaded ones that expressions read; f32 of several.
-std::optional<ElementType> widest_read(const RegionProgram& region,
-                                       const std::vector<Expression>& expressions,
-                                       const std::vector<VariableId>& loaded) {
+/// What computes each array of a region.
+void collect_makers(const std::vector<TileStatement>& body,
+                    std::multimap<ArrayId, const Statement*>& makers) {
+    for (const TileStatement& statement : body) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+            collect_makers(parallel->body, makers);
+        else if (const Loop* loop = std::get_if<Loop>(&statement.node))
+            collect_makers(loop->body, makers);
+        else if (const Compute* compute = std::get_if<Compute>(&statement.node))
+            for (const ArrayId target : compute->statement.targets)
+                makers.emplace(target, &compute->statement);
+    }
+}
+
+/// The arrays that expressions are made of in the end, by what the region computes.
+std::set<ArrayId> made_of(const RegionProgram& region, const std::vector<Expression>& expressions) {
+    std::multimap<ArrayId, const Statement*> makers;
+    collect_makers(region.body, makers);
+    std::set<ArrayId> found;
+    std::vector<ArrayId> open;
+    const auto add = [&](const Expression& expression) {
+        for (const ArrayId array : arrays_read(expression))
+            if (found.insert(array).second) open.push_back(array);
+    };
+    for (const Expression& expression : expressions) add(expression);
+    while (!open.empty()) {
+        const auto [first, last] = makers.equal_range(open.back());
+        open.pop_back();
+        for (auto maker = first; maker != last; ++maker)
+            for (const Expression* expression : expressions_of(*maker->second)) add(*expression);
+    }
+    return found;
+}
+
+/// The type of the array of most axes among the loaded ones that an operand is made of; of several,
+/// one that a tensor core multiplies: it is no more precise than that.
+std::optional<ElementType> widest_of(const RegionProgram& region, const std::set<ArrayId>& arrays,
+                                     const std::vector<VariableId>& loaded) {
     std::optional<ElementType> type;
     std::size_t most = 0;
     for (const VariableId id : loaded) {
         const Variable& variable = region.variables[id.index()];
         const Array& array = region.arrays[variable.array.index()];
-        const bool is_read = std::any_of(
-            expressions.begin(), expressions.end(),
-            [&](const auto& each) { return arrays_read(each).contains(variable.array); });
-        const bool is_f32 = array.role == ArrayRole::Input && is_in_parts(variable.type);
-        if (!is_read || array.axes.size() < most || (array.axes.size() == most && type && !is_f32))
-            continue;
-        if (is_in_parts(variable.type) && !is_f32) continue;
+        const bool is_small = converts_exactly(variable.type, ElementType::BF16);
+        const bool counts = is_small || is_multiplied(variable.type) ||
+                            (is_in_parts(variable.type) && array.role == ArrayRole::Input);
+        if (!counts || !arrays.contains(variable.array) || array.axes.size() < most) continue;
+        if (array.axes.size() == most && type && is_multiplied(*type)) continue;
         most = array.axes.size();
-        type = variable.type;
+        type = is_small ? ElementType::BF16 : variable.type;
     }
     return type;
 }
@@ -214,22 +247,17 @@ std::optional<ElementType> type_beside(
     const std::vector<VariableId>& reads, const std::vector<VariableId>& loaded) {
     std::set<ElementType> types;
     for (const std::vector<Expression>* operand : operands)
-        if (const std::optional<ElementType> type = widest_read(region, *operand, loaded)) {
-            if (is_in_parts(*type)) return type;
-            if (is_multiplied(*type)) types.insert(*type);
-        }
+        if (const auto type = widest_of(region, made_of(region, *operand), loaded))
+            types.insert(*type);
+    for (const ElementType type : types)
+        if (is_in_parts(type)) return type;
     if (!types.empty()) return types.size() > 1 ? ElementType::TF32 : *types.begin();
     std::vector<VariableId> others = reads;
     others.insert(others.end(), loaded.begin(), loaded.end());
-    std::optional<ElementType> first;
-    for (const VariableId id : others) {
-        const Variable& variable = region.variables[id.index()];
-        const Array& array = region.arrays[variable.array.index()];
-        if (array.role == ArrayRole::Input && array.axes.size() > 1 && is_in_parts(variable.type))
-            return variable.type;
-        if (!first && is_multiplied(variable.type)) first = variable.type;
-    }
-    return first;
+    for (const VariableId id : others)
+        if (const ElementType type = region.variables[id.index()].type; is_multiplied(type))
+            return type;
+    return std::nullopt;
 }
 
 ElementType multiplied_type(const std::array<std::optional<LoadedOperand>, 2>& loaded,

@@ -66,9 +66,9 @@ struct LoadedOperand {
     /// Whether a tensor core multiplies it.
     [[nodiscard]] bool is_taken() const;
 };
-/// The type in which operands are multiplied that are computed, of what is loaded: of each operand
-/// the array of most axes that it reads tells, f32 where one is an input of f32. Of operands that
-/// read none an input of f32 and two axes, else the first type that a tensor core multiplies.
+/// The type in which operands are multiplied that are computed, by what they are made of: of each
+/// the loaded array of most axes tells, f32 only where it is an input. Of operands that are made of
+/// nothing that is loaded, the first type of what is that a tensor core multiplies.
 [[nodiscard]] std::optional<ElementType> type_beside(
     const RegionProgram& region, const std::array<const std::vector<Expression>*, 2>& operands,
     const std::vector<VariableId>& reads, const std::vector<VariableId>& loaded);
