@@ -45,7 +45,7 @@ TEST_CASE("what a search has is no worse where it is stopped later") {
     const Machine h200 = test::machine("H200");
     for (const char* const diagram : {kGatedUnit, kMasked}) {
         double before = std::numeric_limits<double>::infinity();
-        for (const std::size_t most : {0, 1, 3, 10, 30, 100, 200, 400, 800, 1600, 3200}) {
+        for (const std::size_t most : {0, 3, 30, 200, 800, 3200}) {
             INFO(std::string(diagram), most);
             const double time = found_after(diagram, h200, most);
             CHECK_LE(time, before);
