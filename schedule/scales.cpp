@@ -1,7 +1,9 @@
 #include "schedule/scales.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "diagrams/evaluate.h"
 
@@ -10,6 +12,13 @@ namespace {
 
 bool absorbs_factors(double value) {
     return value == 0 || std::isinf(value);
+}
+
+/// Whether an expression runs along no axis that another does not.
+bool within(const Expression& inner, const Expression& outer) {
+    const std::set<AxisId> axes = axes_used(outer);
+    const std::set<AxisId> own = axes_used(inner);
+    return std::includes(axes.begin(), axes.end(), own.begin(), own.end());
 }
 
 }  // namespace
@@ -135,6 +144,46 @@ Expression Scaler::times(const Expression& expression, double factor) const {
     return apply(Function::Multiply, {expression, number(factor)});
 }
 
+/// An argument of exp as one of base 2. Of value - guard(gauge), both scaled, the assembler fuses
+/// the value's product with the subtraction, and leaves by how much the gauge's was rounded: the
+/// more the larger it is, and an infinity where scores that are hidden have a large finite number
+/// (-1e30). So what is computed once a row, such as repairs, is subtracted first; and elements are
+/// scaled by a power of two, exactly, where that rounding could be seen, as then all that is below
+/// the gauge is so far below that it counts for nothing. Arrays that are kept without a factor have
+/// no such numbers.
+Expression Scaler::exponent(const Expression& argument) const {
+    constexpr double kLarge = 0x1p26;  // next to it are no numbers nearer than 8
+    const auto scaled = [](Expression value, Expression factor) {
+        return apply(Function::Multiply, {std::move(value), std::move(factor)});
+    };
+    const Apply* difference = std::get_if<Apply>(&argument.node);
+    const bool relative =
+        difference != nullptr && difference->function == Function::Subtract &&
+        std::holds_alternative<Apply>(difference->arguments[1].node) &&
+        std::get<Apply>(difference->arguments[1].node).function == Function::Guard;
+    if (!relative) return times(argument, std::numbers::log2e);
+    const Expression& value = difference->arguments[0];
+    const Expression& guarded = difference->arguments[1];
+    const Expression& gauge = std::get<Apply>(guarded.node).arguments[0];
+    if (within(value, gauge)) return scaled(argument, number(std::numbers::log2e));
+    const std::set<ArrayId> arrays = arrays_read(argument);
+    if (std::any_of(arrays.begin(), arrays.end(),
+                    [&](ArrayId array) { return scales_.contains(array); }))
+        return apply(Function::Subtract, {times(value, std::numbers::log2e),
+                                          scaled(guarded, number(std::numbers::log2e))});
+    const Expression is_large =
+        apply(Function::GreaterEqual, {apply(Function::Abs, {gauge}), number(kLarge)});
+    const auto in_base_two = [&](const Expression& whole) {
+        Scaled part = split(whole);
+        int exponent = 0;
+        if (std::frexp(part.factor, &exponent) != 0.5) part = {1, whole};
+        return scaled(part.rest,
+                      apply(Function::Select, {is_large, number(part.factor),
+                                               number(part.factor * std::numbers::log2e)}));
+    };
+    return apply(Function::Subtract, {in_base_two(value), in_base_two(guarded)});
+}
+
 Expression Scaler::expand(const Expression& expression) const {
     return rewrite(written(expression), [&](const Expression& node) -> Expression {
         if (const Apply* call = std::get_if<Apply>(&node.node))
@@ -142,7 +191,7 @@ Expression Scaler::expand(const Expression& expression) const {
                 // A number, before its exponent is one of base 2 and it would be taken for another.
                 if (const std::optional<double> value = constant_value(region_, node))
                     return number(*value);
-                return apply(Function::Exp, {times(call->arguments[0], std::numbers::log2e)});
+                return apply(Function::Exp, {exponent(call->arguments[0])});
             }
         return joined(node);
     });

@@ -30,7 +30,8 @@ public:
     [[nodiscard]] Scaled split(const Expression& expression) const;
     /// The expression with the arrays' factors written out, constants that multiply and divide data
     /// as one factor, and every exp(u) as a power of two: `Exp` of the result means 2^u, and its
-    /// argument has the factor log2(e) worked in.
+    /// argument has the factor log2(e) worked in. Where u is relative to a gauge, it is 0 or next
+    /// to it where the gauge is reached, however large that is, fused or not.
     [[nodiscard]] Expression expand(const Expression& expression) const;
 
 private:
@@ -38,6 +39,7 @@ private:
     [[nodiscard]] std::optional<Scaled> multiplied(const Expression& expression) const;
     [[nodiscard]] Expression joined(const Expression& expression) const;
     [[nodiscard]] Expression times(const Expression& expression, double factor) const;
+    [[nodiscard]] Expression exponent(const Expression& argument) const;
 
     const RegionProgram& region_;
     const Scales& scales_;

@@ -9,10 +9,6 @@
 namespace napkin::lowering {
 namespace {
 
-bool harmless_factor(const Code& code) {
-    return code.constant && *code.constant != 0 && std::isfinite(*code.constant);
-}
-
 /// Whether dividing by it is multiplying by its reciprocal.
 bool exact_divisor(const Code& code) {
     int exponent = 0;

@@ -36,6 +36,10 @@ Code integer_code(kernel::Expression value, const Interval& range, bool wide) {
     return index_code(index_atom(std::move(value), range, wide));
 }
 
+bool harmless_factor(const Code& code) {
+    return code.factor || (code.constant && *code.constant != 0 && std::isfinite(*code.constant));
+}
+
 Code infix(kernel::Operator operation, const Code& a, const Code& b, Sort sort) {
     Code code;
     code.value = binary(operation, a.value, b.value);

@@ -24,6 +24,7 @@ struct Code {
     std::optional<IndexForm> place;  ///< of `buffer[place]`
     bool finite = false;             ///< certainly no infinity
     bool guarded = false;            ///< came from `guard`: subtracting it needs no convention
+    bool factor = false;             ///< certainly neither infinite nor zero
 };
 
 /// A real number of which nothing is known, or that it is no infinity.
@@ -34,6 +35,8 @@ struct Code {
 [[nodiscard]] IndexForm form_of(const Code& code);
 /// An integer that stands in a variable or is a call.
 [[nodiscard]] Code integer_code(kernel::Expression value, const Interval& range, bool wide = false);
+/// Whether no convention of a product matters beside it.
+[[nodiscard]] bool harmless_factor(const Code& code);
 [[nodiscard]] Code infix(kernel::Operator operation, const Code& a, const Code& b, Sort sort);
 /// `float`, `i64` or `bool`.
 [[nodiscard]] kernel::Type type_of(Sort sort);

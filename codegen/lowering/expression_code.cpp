@@ -192,6 +192,7 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element,
     code.sort = sort;
     code.wide = yes.wide || no.wide;
     code.finite = yes.finite && no.finite;
+    code.factor = harmless_factor(yes) && harmless_factor(no);
     code.range = hull(yes.range, no.range);
     const bool widen = sort == Sort::Integer && yes.wide != no.wide;
     if (widen)

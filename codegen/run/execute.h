@@ -30,6 +30,9 @@ struct ExecuteOptions {
     bool count_bank_conflicts = false;
     /// In the emulator, ends the run at accesses to shared memory that nothing orders.
     bool check_order = true;
+    /// In the emulator, whether products and the sums that they go into are rounded once, as a
+    /// GPU's compiler makes one instruction of both; where this machine has one (host_fuses).
+    bool fuses = false;
     /// In the emulator, blocks that run at once: the grid of kernels whose blocks take several
     /// tiles.
     std::int64_t resident_blocks = 3;

@@ -79,7 +79,7 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
         if (std::optional<Diagnostic> refused = check_contract(diagram, kernel)) return *refused;
     std::vector<HostKernel> compiled;
     for (const EmittedKernel& kernel : program.kernels) {
-        Result<HostKernel> made = compile_for_host(kernel, options.emulator_cache);
+        Result<HostKernel> made = compile_for_host(kernel, options.emulator_cache, options.fuses);
         if (!made) return made.error();
         compiled.push_back(*std::move(made));
     }

@@ -99,8 +99,13 @@ fs::path library_of(const fs::path& folder, const EmittedKernel& kernel, const s
     return folder / (kernel.name.substr(0, kMostOfName) + "-" + key + ".so");
 }
 
+const std::vector<std::string> kPlain = {"-O1", "-ffp-contract=off"};
+const std::vector<std::string> kTogether = {"-O0", "-ffp-contract=off"};
+const std::vector<std::string> kFused = {"-O2", "-mfma", "-ffp-contract=fast"};
+
 /// Compiles a text into a library; the compiler accepts whatever we print.
-std::optional<Diagnostic> compile_text(const std::string& text, const std::string& optimise,
+std::optional<Diagnostic> compile_text(const std::string& text,
+                                       const std::vector<std::string>& options,
                                        const fs::path& library, const std::string& what) {
     const std::string compiler = find_compiler();
     if (compiler.empty()) return messages::host_compiler_missing();
@@ -112,11 +117,13 @@ std::optional<Diagnostic> compile_text(const std::string& text, const std::strin
     const fs::path log = work / "log";
     const fs::path made = work / "kernel.so";
     // -Bsymbolic: a kernel may be called like a function of the C library.
-    const std::optional<int> status =
-        run_program({compiler, "-std=c++17", optimise, "-w", "-fPIC", "-shared", "-g1",
-                     "-Wl,-Bsymbolic", "-ffp-contract=off", "-DNAPKIN_EMULATED",
-                     "-I" + work.string(), (work / "kernel.cpp").string(), "-o", made.string()},
-                    log);
+    std::vector<std::string> command = {
+        compiler,         "-std=c++17",        "-w",
+        "-fPIC",          "-shared",           "-g1",
+        "-Wl,-Bsymbolic", "-DNAPKIN_EMULATED", "-I" + work.string()};
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {(work / "kernel.cpp").string(), "-o", made.string()});
+    const std::optional<int> status = run_program(command, log);
     const std::string said = read_file(log).value_or("");
     std::error_code error;
     if (status == 0) fs::rename(made, library, error);
@@ -170,14 +177,23 @@ std::optional<int> line_of(const KernelPlace& place) {
     return std::nullopt;
 }
 
-Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path& cache) {
-    const std::string key = key_of(kernel);
+bool host_fuses() {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("fma") != 0;
+#else
+    return false;
+#endif
+}
+
+Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path& cache,
+                                    bool fuses) {
+    const std::string key = key_of(kernel) + (fuses ? "f" : "");
     const fs::path library = library_of(folder_of(cache), kernel, key);
     std::error_code error;
     if (fs::exists(library, error)) return load(library, key);
     const std::string text = numbered(kernel) + entry_text(kernel, key);
     if (std::optional<Diagnostic> failed =
-            compile_text(text, "-O1", library, "kernel " + kernel.name))
+            compile_text(text, fuses ? kFused : kPlain, library, "kernel " + kernel.name))
         return *failed;
     return load(library, key);
 }
@@ -205,7 +221,7 @@ std::optional<Diagnostic> compile_together_for_host(std::span<const EmittedKerne
     if (libraries.empty()) return std::nullopt;
     const fs::path together = folder / ("together-" + hash_text(keys) + ".so");
     if (std::optional<Diagnostic> failed =
-            compile_text(text, "-O0", together, std::to_string(libraries.size()) + " kernels"))
+            compile_text(text, kTogether, together, std::to_string(libraries.size()) + " kernels"))
         return failed;
     for (const fs::path& library : libraries) {
         std::error_code error;

@@ -22,8 +22,12 @@ struct HostKernel {
 
 /// Compiles the kernel's text, or takes it from `cache`. Rejection by the compiler is a bug of ours
 /// and throws InternalError with its output.
+/// `fuses`: see ExecuteOptions.
 [[nodiscard]] Result<HostKernel> compile_for_host(const EmittedKernel& kernel,
-                                                  const std::filesystem::path& cache);
+                                                  const std::filesystem::path& cache,
+                                                  bool fuses = false);
+/// Whether this machine has an instruction that multiplies and adds with one rounding.
+[[nodiscard]] bool host_fuses();
 /// Compiles kernels that `cache` lacks as one text, without optimising: for many kernels
 /// that run once, whose compilation is most of the time.
 [[nodiscard]] std::optional<Diagnostic> compile_together_for_host(

@@ -181,8 +181,7 @@ private:
         const bool integral = error_bounds::is_integral(source_, value);
         if (fold.monoid == kMax || fold.monoid == kMin) {
             if (is_zero(error) && is_zero(seed)) return;
-            set_bound(target,
-                      error_bounds::larger(fold_of(statement, fold, kMax, std::move(error)), seed));
+            set_bound(target, error_bounds::larger(error_of_extreme(statement, fold, error), seed));
         } else if (fold.monoid == kSum && !(integral && is_zero(error))) {
             const Expression squares = fold_of(statement, fold, kSum, times(value, value));
             const Expression size =
@@ -217,6 +216,23 @@ private:
             relative = plus(std::move(relative), number(length_of(fold) * roundoff_));
             set_bound(target, times(magnitude(at_own_axes(target)), std::move(relative)));
         }
+    }
+
+    /// Of a maximum or minimum: the largest of an element that may be it, which none is that stays
+    /// behind another whatever either errs by, such as a hidden score beside one that counts.
+    Expression error_of_extreme(const Statement& statement, const Fold& fold,
+                                const Expression& error) {
+        if (fold.every_prefix || is_zero(error)) return fold_of(statement, fold, kMax, error);
+        const bool greatest = fold.monoid == kMax;
+        const Expression most = error_bounds::at_most(error);
+        const auto towards = [&](bool extreme) {
+            const Function moved = extreme == greatest ? Function::Add : Function::Subtract;
+            return apply(moved, {fold.values[0], most});
+        };
+        const Expression certain = fold_of(statement, fold, fold.monoid, towards(false));
+        const Expression may_be = apply(greatest ? Function::GreaterEqual : Function::LessEqual,
+                                        {towards(true), certain});
+        return fold_of(statement, fold, kMax, apply(Function::Select, {may_be, error, number(0)}));
     }
 
     /// What a sum of products loses where operands are too small for a short type.

@@ -12,13 +12,13 @@
 namespace napkin {
 namespace {
 
-struct Case {
+struct Poisoned {
     test::TensorWorkload workload;
     std::vector<std::string> targets;
     std::vector<const char*> pieces = {};  ///< of the kernels' text: what the case is there for
 };
 
-std::vector<Case> cases() {
+std::vector<Poisoned> poisoned() {
     const std::string product = "group m by 64\ngroup n by 64\nstream k by 32";
     const auto of_product = [](const char* left, const char* result) {
         return fmt::format(
@@ -27,7 +27,7 @@ std::vector<Case> cases() {
             left, result);
     };
     const std::vector<std::string> tensor = {"sm_80", "sm_90a"};
-    std::vector<Case> list;
+    std::vector<Poisoned> list;
     list.push_back({{"relu of a product",
                      of_product("X[m, k]", "max(Z[m, n], 0)"),
                      {},
@@ -94,7 +94,7 @@ TEST_CASE("a NaN reaches what depends on it, and nothing else") {
     };
     std::vector<EmittedKernel> kernels;
     std::vector<Emitted> all;
-    for (const Case& each : cases())
+    for (const Poisoned& each : poisoned())
         for (const std::string& target : each.targets) {
             const std::string name = each.workload.name + ", " + target;
             INFO(name);

@@ -112,8 +112,8 @@ Subject attention() {
                "column(j) + 1;\n                const float t1 = !kTested || ix <= t0 ? S(i, j) "
                "*"}}},
             {"the mask off by one",
-             {{"1.442695f);\n            const int t0 = q0 + iq - x0 + 19;",
-               "1.442695f);\n            const int t0 = q0 + iq - x0 + 18;"}}},
+             {{"1.442695f;\n            const int t0 = q0 + iq - x0 + 19;",
+               "1.442695f;\n            const int t0 = q0 + iq - x0 + 18;"}}},
             {"a masked chunk taken as a whole one", {{"x0 + nx <= q0 + 20", "x0 + nx <= q0 + 52"}}},
             {"a visible chunk left out", {{"q0 + nq + 19", "q0 + nq + 2"}}},
             {"weights not repaired", {{"P_sum[i] * P_repair[i]", "P_sum[i]"}}},

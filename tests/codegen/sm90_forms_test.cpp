@@ -275,7 +275,7 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
           {"mla_decoding", "mla_decoding"},
           {"mla_decoding", "mla_decoding_wide", {{"q", 128}}},
           // Faster so than in chunks of 80, which spill nothing.
-          {"attention", "attention_d80", {{"d", 80}}, 16},
+          {"attention", "attention_d80", {{"d", 80}}, 20},
           {"attention", "attention_d96", {{"d", 96}}},
           {"attention", "attention_d192", {{"d", 192}}},
           {"attention", "attention_d256", {{"d", 256}}},

@@ -212,10 +212,11 @@ extern "C" __global__ void __launch_bounds__(kThreads + 128, 1) mla_decoding_O_s
         Fragment<1, 4> P_sum_part_weight;  // x_in of this warp
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float r0 = guard(P_max_part_max_new[i] * 1.442695f);
+            const float r0 = absolute(P_max_part_max_new[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+            const float r1 = guard(P_max_part_max_new[i]) * r0;
 #pragma unroll
             for (int j = 0; j < 8; ++j) {
-                P_sum_part_weight(i, j) = exp2_fast(S(i, j) * scale * 1.442695f - r0);
+                P_sum_part_weight(i, j) = exp2_fast(S(i, j) * scale * r0 - r1);
             }
         }
 
@@ -224,8 +225,8 @@ extern "C" __global__ void __launch_bounds__(kThreads + 128, 1) mla_decoding_O_s
         float P_sum_part_repair[Rows::rows];
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float t0 = guard(P_max_part_max_new[i] * 1.442695f);
-            P_sum_part_repair[i] = exp2_fast(P_max_part_max[i] * 1.442695f - t0);
+            const float t0 = guard(P_max_part_max_new[i]);
+            P_sum_part_repair[i] = exp2_fast((P_max_part_max[i] - t0) * 1.442695f);
         }
 
         // P_sum_part_sum[x_part, b, q] = P_sum_part_sum[x_part, b, q] * P_sum_part_repair[x_part,

@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         Fragment<2, 8> P_weight;  // x of this warp
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float r0 = guard(P_max_new[i] * 1.442695f);
+            const float r0 = guard(P_max_new[i]) * 1.442695f;
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
                 P_weight(i, j) = exp2_fast(M(i, j) * 0.12751743f - r0);
@@ -170,8 +170,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         float P_repair[Rows::rows];
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float t0 = guard(P_max_new[i] * 1.442695f);
-            P_repair[i] = exp2_fast(P_max[i] * 1.442695f - t0);
+            P_repair[i] = exp2_fast((P_max[i] - guard(P_max_new[i])) * 1.442695f);
         }
 
         // P_sum[b, h, q] = P_sum[b, h, q] * P_repair[b, h, q] + sum(x) P_weight[b, h, q, x]

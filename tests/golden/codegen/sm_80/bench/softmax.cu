@@ -42,11 +42,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float Y_2[Rows::rows];
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = guard(Y_1[i] * 1.442695f);
+        const float r0 = absolute(Y_1[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+        const float r1 = guard(Y_1[i]) * r0;
         float acc = 0.0f;
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
-            acc = acc + exp2_gradual(X_part(i, j) * 1.442695f - r0);
+            acc = acc + exp2_gradual(X_part(i, j) * r0 - r1);
         }
         acc = row_sum<Rows>(acc);
         Y_2[i] = acc;
@@ -56,12 +57,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     RowFragment<1, 8, 8, 32> Y_part;  // d of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = guard(Y_1[i] * 1.442695f);
-        const float r1 = divide_fast(1.0f, Y_2[i]);
+        const float r0 = absolute(Y_1[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+        const float r1 = guard(Y_1[i]) * r0;
+        const float r2 = divide_fast(1.0f, Y_2[i]);
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
-            const float t0 = exp2_gradual(X_part(i, j) * 1.442695f - r0);
-            Y_part(i, j) = multiply(t0, r1);
+            Y_part(i, j) = multiply(exp2_gradual(X_part(i, j) * r0 - r1), r2);
         }
     }
 

@@ -63,10 +63,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         RowFragment<1, 8, 8, 32> Y_2_weight;  // d of this warp
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float r0 = guard(Y_1_max_new[i] * 1.442695f);
+            const float r0 = absolute(Y_1_max_new[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+            const float r1 = guard(Y_1_max_new[i]) * r0;
 #pragma unroll
             for (int j = 0; j < 64; ++j) {
-                Y_2_weight(i, j) = exp2_fast(X_part(i, j) * 1.442695f - r0);
+                Y_2_weight(i, j) = exp2_fast(X_part(i, j) * r0 - r1);
             }
         }
 
@@ -74,8 +75,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         float Y_2_repair[Rows::rows];
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float t0 = guard(Y_1_max_new[i] * 1.442695f);
-            Y_2_repair[i] = exp2_fast(Y_1_max[i] * 1.442695f - t0);
+            const float t0 = (Y_1_max[i] - guard(Y_1_max_new[i])) * 1.442695f;
+            Y_2_repair[i] = exp2_fast(t0);
         }
 
         // Y_2_sum[n] = Y_2_sum[n] * Y_2_repair[n] + sum(d) Y_2_weight[n, d]

@@ -152,8 +152,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int j = 0; j < 8; ++j) {
             const float t0 = guard(maximum(0.0f, -G_sum(i, j)) * 1.442695f);
             const float t1 = guard(maximum(0.0f, -G_sum(i, j)) * 1.442695f);
-            const float t2 = guard(maximum(0.0f, -G_sum(i, j)) * 1.442695f);
-            const float t3 = exp2_gradual(-(G_sum(i, j) * 1.442695f) - t2);
+            const float t2 = guard(maximum(0.0f, -G_sum(i, j)));
+            const float t3 = exp2_gradual((-G_sum(i, j) - t2) * 1.442695f);
             const float t4 = exp2_gradual(-t0) * G_sum(i, j) * U_sum(i, j);
             Y_part(i, j) = divide_fast(t4, exp2_gradual(-t1) + t3);
         }

@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
         Fragment<1, 8> P_sum_part_weight;  // x_in of this warp
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float r0 = guard(P_max_part_max_new[i] * 1.442695f);
+            const float r0 = guard(P_max_part_max_new[i]) * 1.442695f;
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
                 P_sum_part_weight(i, j) = exp2_fast(S(i, j) * 0.12751743f - r0);
@@ -129,8 +129,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
         float P_sum_part_repair[Rows::rows];
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float t0 = guard(P_max_part_max_new[i] * 1.442695f);
-            P_sum_part_repair[i] = exp2_fast(P_max_part_max[i] * 1.442695f - t0);
+            const float t0 = guard(P_max_part_max_new[i]);
+            P_sum_part_repair[i] = exp2_fast((P_max_part_max[i] - t0) * 1.442695f);
         }
 
         // P_sum_part_sum[x_part, b, h, q] = P_sum_part_sum[x_part, b, h, q] *
@@ -318,13 +318,14 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
         const int iq = warp_q + Rows::row(i);
-        const float r0 = guard(P_max[i] * 1.442695f);
+        const float r0 = absolute(P_max[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+        const float r1 = guard(P_max[i]) * r0;
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
             const int ix_part = RowFragment<1, 1, 4, 32>::column(j);
             const i64 t0 = minimum(ix_part, 63) * P_max_part_stride_x_part +
                            b0 * P_max_part_stride_b + h0 * P_max_part_stride_h + iq;
-            P_repair(i, j) = exp2_gradual(P_max_part[t0] * 1.442695f - r0);
+            P_repair(i, j) = exp2_gradual(P_max_part[t0] * r0 - r1);
         }
     }
 
@@ -342,8 +343,9 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         for (int ix_part = 0; ix_part < 64; ++ix_part) {
             const i64 t0 = ix_part * P_max_part_stride_x_part + b0 * P_max_part_stride_b +
                            h0 * P_max_part_stride_h + iq;
-            const float t1 = guard(P_max[i] * 1.442695f);
-            const float r0 = exp2_gradual(P_max_part[t0] * 1.442695f - t1);
+            const float t1 = absolute(P_max[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+            const float t2 = absolute(P_max[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+            const float r0 = exp2_gradual(P_max_part[t0] * t1 - guard(P_max[i]) * t2);
 #pragma unroll
             for (int vector = 0; vector < 1; ++vector) {
                 const int id_first = RowFragment<1, 1, 4, 32>::column(vector * 4);

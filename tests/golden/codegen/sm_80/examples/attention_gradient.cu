@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         Fragment<2, 8> L_weight;  // x of this warp
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float r0 = guard(L_max_new[i] * 1.442695f);
+            const float r0 = guard(L_max_new[i]) * 1.442695f;
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
                 L_weight(i, j) = exp2_fast(S(i, j) * 0.18033688f - r0);
@@ -131,8 +131,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         float L_repair[Rows::rows];
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float t0 = guard(L_max_new[i] * 1.442695f);
-            L_repair[i] = exp2_fast(L_max[i] * 1.442695f - t0);
+            L_repair[i] = exp2_fast((L_max[i] - guard(L_max_new[i])) * 1.442695f);
         }
 
         // L_sum[b, h, q] = L_sum[b, h, q] * L_repair[b, h, q] + sum(x) L_weight[b, h, q, x]

@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         Fragment<2, 14> P_weight;  // u_v of this warp
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float r0 = guard(P_max_new[i] * 1.442695f);
+            const float r0 = guard(P_max_new[i]) * 1.442695f;
 #pragma unroll
             for (int j = 0; j < 28; ++j) {
                 P_weight(i, j) = exp2_fast(M(i, j) * 0.25503486f - r0);
@@ -186,8 +186,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         float P_repair[Rows::rows];
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
-            const float t0 = guard(P_max_new[i] * 1.442695f);
-            P_repair[i] = exp2_fast(P_max[i] * 1.442695f - t0);
+            P_repair[i] = exp2_fast((P_max[i] - guard(P_max_new[i])) * 1.442695f);
         }
 
         // P_sum[b, h, i_j] = P_sum[b, h, i_j] * P_repair[b, h, i_j] + sum(u_v) P_weight[b, h, i_j,

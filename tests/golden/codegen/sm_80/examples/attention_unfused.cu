@@ -140,11 +140,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     float P_2[Rows::rows];
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = guard(P_1[i] * 1.442695f);
+        const float r0 = absolute(P_1[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+        const float r1 = guard(P_1[i]) * r0;
         float acc = 0.0f;
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
-            acc = acc + exp2_gradual(S_part(i, j) * 1.442695f - r0);
+            acc = acc + exp2_gradual(S_part(i, j) * r0 - r1);
         }
         acc = block_sum<Rows::lanes_per_row>(acc, scratch);
         P_2[i] = acc;
@@ -154,12 +155,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     RowFragment<1, 8, 8, 64> P_part;  // x of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = guard(P_1[i] * 1.442695f);
-        const float r1 = divide_fast(1.0f, P_2[i]);
+        const float r0 = absolute(P_1[i]) >= 67108864.0f ? 1.0f : 1.442695f;
+        const float r1 = guard(P_1[i]) * r0;
+        const float r2 = divide_fast(1.0f, P_2[i]);
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
-            const float t0 = exp2_gradual(S_part(i, j) * 1.442695f - r0);
-            P_part(i, j) = multiply(t0, r1);
+            P_part(i, j) = multiply(exp2_gradual(S_part(i, j) * r0 - r1), r2);
         }
     }
 
