@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/console.h"
+#include "cli/lines.h"
 #include "cli/picture.h"
 #include "cli/terminal/ask.h"
 
@@ -89,7 +90,7 @@ void Display::report(const State* before, const Workbench& bench) {
         report_step(before, bench.plain(), bench.current(), machine_, cost_of_);
     if (!report) return print_diagnostics(report.error(), sources_);
     if (!report->same_picture) show_picture(bench.current(), report->cost);
-    print_data(report->words + "\n");
+    print_lines(report->words + "\n");
     if (page_) follow(bench, *report);
 }
 

@@ -25,11 +25,12 @@ std::string interval(const Figures& figures) {
 
 std::string line(const std::string& name, const std::string& before, const std::string& now,
                  const std::string& change, const std::string& form) {
-    constexpr std::size_t kFigure = 22;
+    constexpr std::size_t kFigure = 20;
+    constexpr std::size_t kChange = 10;
     std::string text = "  " + padded(name, 6);
-    if (!before.empty()) text += padded(before, kFigure) + "-> ";
+    if (!before.empty()) text += padded(before, kFigure - 1) + "-> ";
     text += padded(now, kFigure);
-    if (!before.empty()) text += padded(change, 12);
+    if (!before.empty()) text += padded(change, kChange);
     text += form;
     while (text.back() == ' ') text.pop_back();
     return text + "\n";
