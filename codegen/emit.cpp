@@ -284,7 +284,7 @@ Result<EmittedProgram> emit_by(const State& state, const TileProgram& program,
         // What the last target does not take is made for the one before it, where nobody asked for
         // what only the last one knows.
         if (!own.best && own.names.back() == "sm_90a" &&
-            request.schedule == schedule::RegionSchedule{})
+            !schedule::unknown_to(request.schedule, "sm_80"))
             own.names = {"sm_80", "sm_90a"};
         Result<Made> made = choose_kernel(state, region, request, options, own);
         if (!made) return made.error();

@@ -267,14 +267,15 @@ struct BlockClock::Tiles {
     double chain = 0;    ///< of a chunk, at least
     double chained = 0;  ///< of the other loops, at least
     double chunks = 0;
-    double hidden = 0;   ///< of `chained`, where a tile follows another of its block
-    double exposed = 0;  ///< of these or of the pipelines, where blocks share a processor
+    double hidden = 0;    ///< of `chained`, where a tile follows another of its block
+    double deferred = 0;  ///< after a block's last tile
+    double exposed = 0;   ///< of these or of the pipelines, where blocks share a processor
     std::int64_t resident = 1;
 
     [[nodiscard]] double of(const Visits& visits, double sharing, bool follows = false) const {
         const double busy = sharing * (edges + visits.chunks * chunk + visits.cut * cut);
         const double own =
-            chained - (follows ? hidden : 0) + visits.chunks * chain + visits.cut * cut;
+            chained - (follows ? hidden : -deferred) + visits.chunks * chain + visits.cut * cut;
         return sharing > 1 ? together({busy, own}, exposed) : std::max(busy, own);
     }
 };
@@ -286,6 +287,7 @@ BlockClock::Tiles BlockClock::tiles_of(const KernelWork& work) const {
     tiles.edges = alone(work.edges, work);
     tiles.chained = ramp(work);
     if (work.choices.persistent.value_or(false)) tiles.hidden = overlapped_ * tiles.chained;
+    tiles.deferred = computed(work.deferred, work) + work.deferred.saved * moved_byte(work);
     for (const LoopWork& loop : work.loops) {
         const double of_chunk = alone(loop.chunk, work);
         const double of_chain = chain(loop, work);

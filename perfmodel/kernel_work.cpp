@@ -13,6 +13,7 @@
 #include "perfmodel/product_work.h"
 #include "perfmodel/scattered_reads.h"
 #include "schedule/arrange_groups.h"
+#include "schedule/defer_saves.h"
 #include "schedule/pairs.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
@@ -77,7 +78,8 @@ private:
     void read(const schedule::Body& body, KernelWork& work, UnitWork& into, double times) {
         for (const schedule::Item& item : body) {
             if (const schedule::OpId* op = std::get_if<schedule::OpId>(&item.node))
-                into += work_of(program_[*op]);
+                (schedule::is_deferred(program_, program_[*op]) ? work.deferred : into) +=
+                    work_of(program_[*op]);
             if (const schedule::Sync* sync = std::get_if<schedule::Sync>(&item.node))
                 into.barriers += sync->barrier ? 1 : 0;
             if (std::holds_alternative<schedule::Await>(item.node))
@@ -235,7 +237,8 @@ private:
     UnitWork work_of(const schedule::Op& op) {
         using Kind = schedule::Op::Kind;
         if (op.kind == Kind::Combine) return combined(op.leaf);
-        if (op.kind == Kind::Fetch || op.rare) return {};
+        const bool rest = op.kind == Kind::Store && op.portion == schedule::Op::Portion::Tail;
+        if (op.kind == Kind::Fetch || op.kind == Kind::Hold || rest || op.rare) return {};
         elements_.start(plan_.products.contains(op.leaf));
         const TileStatement& leaf = *leaves_[op.leaf.index()];
         if (const Compute* compute = std::get_if<Compute>(&leaf.node)) {

@@ -70,7 +70,8 @@ struct KernelWork {
     std::int64_t missing_registers = 0;
     [[nodiscard]] bool spills() const { return missing_registers > 0; }
     std::int64_t blocks = 1;
-    UnitWork edges;  ///< before and after the loops
+    UnitWork edges;     ///< before and after the loops
+    UnitWork deferred;  ///< what of them goes on beside the loops of a block's next tile
     std::vector<LoopWork> loops;
     /// Chunks of the masked loop by block, in the order in which blocks start, as a pattern that
     /// repeats; empty where all visit as many.

@@ -18,6 +18,7 @@ std::string what(const Op& op) {
     using Kind = Op::Kind;
     switch (op.kind) {
     case Kind::Copy:
+    case Kind::Hold:
     case Kind::Store: return op.text;
     case Kind::Fetch: return "fetch the " + op.text;
     case Kind::Pack: return "round the left operand of " + op.text;

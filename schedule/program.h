@@ -7,6 +7,7 @@
 //   form         operations, buffers and agents from a tile program and its plan
 //   form_agents  an agent of its own for copies, and the rings that it fills, on targets with one
 //   rotate       how many chunks ahead of its loop an operation runs, and in which order
+//   defer_saves  results that blocks of several tiles save under the next one's products
 //   add_stages   how many chunks' contents a buffer holds
 //   synchronise  waits and barriers, from what operations read and write
 //   add_finishes where products are waited for that go on beside other work
@@ -101,6 +102,8 @@ struct Op {
     /// Of products of warp groups: Pack rounds a left operand in registers, Prepare brings the
     /// state to what the product is added to; Accumulate multiplies a product by what is constant
     /// along its depth and adds it to the state, where the tensor core cannot.
+    /// Hold: results are rounded and kept in registers, of which a Store in a loop saves a slice a
+    /// turn, those of the tile before (schedule/defer_saves.h).
     enum class Kind {
         Copy,
         Fetch,
@@ -112,9 +115,11 @@ struct Op {
         Part,
         Combine,
         Publish,
+        Hold,
         Store,
     };
-    /// Of a product whose operands are fetched: all but its last step along the depth, and that.
+    /// Of a product whose operands are fetched: all but its last step along the depth, and that. Of
+    /// a save of what is held: a slice, and what is left.
     enum class Portion { Whole, Head, Tail };
     /// Which operand of a product is published.
     enum class Side { None, Left, Right };

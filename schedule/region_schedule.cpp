@@ -26,6 +26,7 @@ constexpr std::array kFields = {
     Field{"order", "OPERATION", "its place among those of a turn that have one", "sm_80 sm_90a", &RegionSchedule::order, 0},
     Field{"fetched", "ARRAY", "whether a product's first operands come to registers before its turn", "sm_80", &RegionSchedule::fetched},
     Field{"staged", "ARRAY", "whether a result is saved through shared memory", "sm_80 sm_90a", &RegionSchedule::staged},
+    Field{"deferred", "ARRAY", "whether a block saves it while it computes its next tile", "sm_90a", &RegionSchedule::deferred},
     Field{"stale", "GAUGE", "whether a maximum stays as it is while what is relative to it keeps in range", "sm_90a", &RegionSchedule::stale},
 };
 // clang-format on

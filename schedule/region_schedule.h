@@ -34,6 +34,7 @@ struct RegionSchedule {
         order;  ///< places in a turn, of operations that keep to one
     std::map<std::string, bool> fetched;
     std::map<std::string, bool> staged;
+    std::map<std::string, bool> deferred;
     std::map<std::string, bool> stale;
     bool operator==(const RegionSchedule&) const = default;
 };

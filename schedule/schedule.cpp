@@ -7,6 +7,7 @@
 
 #include "diagrams/nearest.h"
 #include "diagrams/result.h"
+#include "schedule/defer_saves.h"
 #include "schedule/finishes.h"
 #include "schedule/form.h"
 #include "schedule/form_agents.h"
@@ -121,6 +122,10 @@ Made with_leads(const RegionProgram& region, const Plan& plan, const RegionSched
         rotate_loops(passes.back().second, wanted, leads, limits.deadline);
     if (Refusal* refusal = std::get_if<Refusal>(&rotated)) return std::move(*refusal);
     passes.emplace_back("rotate", std::get<Program>(std::move(rotated)));
+    std::variant<Program, Refusal> deferred =
+        defer_saves(passes.back().second, region, plan, wanted);
+    if (Refusal* refusal = std::get_if<Refusal>(&deferred)) return std::move(*refusal);
+    passes.emplace_back("defer_saves", std::get<Program>(std::move(deferred)));
     return with_stages(passes, plan, wanted, limits);
 }
 
@@ -133,8 +138,9 @@ Plan least_staged(const RegionProgram& region, const RegionSchedule& wanted, Pla
 }
 
 /// What the plan and the program say, as choices.
-RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const Program& program,
+RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const Passes& passes,
                           const RegionSchedule& wanted, const Limits& limits) {
+    const Program& program = passes.back().second;
     RegionSchedule choices;
     choices.warps = 0;
     for (const Agent& agent : program.agents)
@@ -172,6 +178,10 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
         }
     for (const ArrayId array : plan.stageable)
         choices.staged[region.arrays[array.index()].name] = plan.staged.contains(array);
+    const auto rotated = std::find_if(passes.begin(), passes.end(),
+                                      [](const auto& pass) { return pass.first == "rotate"; });
+    for (const ArrayId array : deferrable(rotated->second, region, plan))
+        choices.deferred[region.arrays[array.index()].name] = is_deferred(program, region, array);
     return choices;
 }
 
@@ -228,6 +238,8 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
         if (fitting && choice == &plain) break;
         Made made = with_leads(region, *choice, wanted, limits, leads);
         if (Refusal* why = std::get_if<Refusal>(&made)) {
+            // Without turns that lead there would be nothing to defer.
+            if (why->setting && why->setting->field == "deferred") return std::move(*why);
             if (!refusal) refusal = std::move(*why);
             continue;
         }
@@ -256,7 +268,7 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     }
     if (std::optional<Refusal> why = why_not_stale(passes.back().second, *chosen, wanted))
         return *std::move(why);
-    RegionSchedule choices = choices_of(region, *chosen, passes.back().second, wanted, limits);
+    RegionSchedule choices = choices_of(region, *chosen, passes, wanted, limits);
     if (std::optional<Refusal> unknown = why_no_such(wanted, choices)) return *std::move(unknown);
     return Scheduled{region, *chosen, std::move(choices), std::move(passes)};
 }
@@ -322,8 +334,8 @@ std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, cons
 std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
     for (const char* field :
-         {"stages", "leads", "order", "fetched", "persistent", "resident", "band", "staged",
-          "stale", "repeated", "warps", "warps_down", "warps_across"}) {
+         {"stages", "leads", "order", "fetched", "persistent", "resident", "band", "deferred",
+          "staged", "stale", "repeated", "warps", "warps_down", "warps_across"}) {
         const RegionSchedule rest = without(wanted, field);
         if (rest == wanted || !fits(region, rest, limits)) continue;
         const std::vector<Setting> settings = settings_of(wanted);

@@ -182,11 +182,13 @@ void TensorLowering::for_tiles(const std::function<void(Body&)>& lower_items, Bo
         tile_count_ = names_.fresh("tiles_before");
         body.push_back(kernel::declare("int", tile_count_, 0));
     }
+    if (!apart_) declare_held(body);
     kernel::For loop = loop_over_tiles();
     static_cast<void>(lower_grid(loop.body));
     lower_items(loop.body);
     if (counted) loop.body.push_back(add_to(variable(tile_count_), 1));
     body.push_back({std::move(loop)});
+    if (!apart_) save_last_held(body);
 }
 
 /// Whether the agent that copies looks for its chunks, which lanes of a warp do together.

@@ -189,6 +189,8 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
         append(body, staged_result(op, save));
         return;
     }
+    if (op.kind == schedule::Op::Kind::Hold) return hold(op, save, span, body);
+    if (schedule::is_deferred(schedule_, op)) return body.push_back(saved_held(op, save));
     if (!op.writes.empty()) return append(body, saved_in_slices(op, save, span));
     for (const schedule::BufferId read : op.reads)
         if (schedule_[read].place == schedule::Buffer::Place::Shared &&
@@ -244,19 +246,26 @@ kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId st
 kernel::Body TensorLowering::saved_in_slices(const schedule::Op& op, const Save& save, Span span) {
     Body body;
     add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "", body);
-    const AxisId column = *plan_.tiles.at(save.source).column;
     Body slices;
-    Destination to = destination_of(save, warp_index(*plan_.row),
-                                    columns_of(column).split ? warp_index(column) : 0, slices);
-    slices.push_back({Run{
-        call({"save_slices", {to.width}},
-             {place(save.source),
-              kernel::element(variable(buffer_names_.at(op.writes.front())), {call("warp_index")}),
-              variable(buffer_name(save.array, true)), std::move(to.first),
-              device_stride(save.array, to.row_dimension), expression_of(to.rows),
-              expression_of(to.columns)})}});
+    Destination to = destination_of_warp(save, slices);
+    slices.push_back({Run{call({"save_slices", {to.width}},
+                               {place(save.source), slices_of_warp(op.writes.front()),
+                                variable(buffer_name(save.array, true)), std::move(to.first),
+                                device_stride(save.array, to.row_dimension), expression_of(to.rows),
+                                expression_of(to.columns)})}});
+    const AxisId column = *plan_.tiles.at(save.source).column;
     append(body, only_if(has_columns(column), std::move(slices)));
     return body;
+}
+
+kernel::Expression TensorLowering::slices_of_warp(schedule::BufferId slices) const {
+    return kernel::element(variable(buffer_names_.at(slices)), {call("warp_index")});
+}
+
+TensorLowering::Destination TensorLowering::destination_of_warp(const Save& save, Body& body) {
+    const AxisId column = *plan_.tiles.at(save.source).column;
+    return destination_of(save, warp_index(*plan_.row),
+                          columns_of(column).split ? warp_index(column) : 0, body);
 }
 
 /// From the block's row `row` and column `column` on.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "codegen/lowering/region_frame.h"
+#include "schedule/defer_saves.h"
 #include "schedule/plan.h"
 #include "schedule/program.h"
 #include "schedule/scales.h"
@@ -239,7 +240,16 @@ private:
     };
     [[nodiscard]] Destination destination_of(const Save& save, const IndexForm& row,
                                              const IndexForm& column, Body& body);
+    /// Of a warp's own rows and columns.
+    [[nodiscard]] Destination destination_of_warp(const Save& save, Body& body);
+    [[nodiscard]] kernel::Expression slices_of_warp(schedule::BufferId slices) const;
     [[nodiscard]] Body direct_save(const Save& save);
+
+    // lower_held.cpp
+    void declare_held(Body& body);
+    void hold(const schedule::Op& op, const Save& save, Span span, Body& body);
+    void save_last_held(Body& body);
+    [[nodiscard]] kernel::Statement saved_held(const schedule::Op& op, const Save& save);
 
     // lower_rows.cpp
     [[nodiscard]] kernel::Statement move_row_pieces(const char* function, ArrayId array,
@@ -533,6 +543,7 @@ private:
     std::map<ArrayId, std::string>
         operands_;  // of products that fetch theirs, by what they compute
     std::map<VariableId, const Load*> loads_;
+    std::map<schedule::BufferId, std::string> held_results_;  // results that wait for the next tile
     std::map<VariableId, Span> deferred_;  // loads that are made where they are first used
     std::set<VariableId> declared_;
     std::set<VariableId> at_once_;  // saved as they are computed

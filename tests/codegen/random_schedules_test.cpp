@@ -73,10 +73,12 @@ schedule::RegionSchedule changed(schedule::RegionSchedule choices, std::mt19937_
     vary(choices.stages, [&] { return static_cast<std::int64_t>(1 + random() % 3); });
     vary(choices.leads, [&] { return static_cast<std::int64_t>(random() % 2); });
     vary(choices.fetched, [&] { return random() % 2 == 0; });
+    vary(choices.deferred, [&] { return random() % 2 == 0; });
     if (choices.persistent && random() % 2 == 0) choices.persistent = random() % 2 == 0;
     if (random() % 2 == 0) choices.stages.clear();
     // What follows from the rest may stand in its way.
     choices.staged.clear();
+    if (!choices.persistent.value_or(false)) choices.deferred.clear();
     return choices;
 }
 
