@@ -227,6 +227,10 @@ struct Mask::Parts {
     std::optional<BoxCondition> where_met;
     std::optional<BoxCondition> where_covered;
     std::map<std::tuple<std::size_t, std::int64_t, bool>, std::optional<Chunks>> known_chunks;
+    // By axis, size and part of each tiling.
+    std::map<std::vector<std::tuple<AxisId, std::int64_t, std::int64_t, std::int64_t>>,
+             std::optional<std::int64_t>>
+        known_boxes;
 };
 
 }  // namespace napkin::index
