@@ -10,8 +10,11 @@ namespace {
 
 /// Alternatives of a set, beyond which no more are added.
 constexpr int kMostPieces = 64;
-/// Of a question, some 100 ms: a triangle of 16384 indices is counted line by line.
-constexpr unsigned long kMostNeeded = 300'000;
+/// To count, some 100 ms: a triangle of 16384 indices is counted line by line.
+constexpr unsigned long kMostCounted = 300'000;
+/// To follow a use, or to tell dimensions apart, whose operations may be a hundred times as slow;
+/// ordinary ones need some 5000.
+constexpr unsigned long kMostFollowed = 30'000;
 
 Set all_of(const Set& set, unsigned dimension, unsigned count) {
     return Set(isl_set_eliminate(set.copy(), isl_dim_set, dimension, count));
@@ -37,7 +40,7 @@ CheckedInt points_of(const Set& set) {
 }  // namespace
 
 struct Needs::Parts {
-    Context context{kMostNeeded};
+    Context context{kMostFollowed};
     std::vector<Axis> axes;
     const std::vector<Array>& arrays;
     std::map<ArrayId, Set> needed;
@@ -103,11 +106,11 @@ void Needs::add(const Use& use) {
 std::int64_t Needs::count(ArrayId array) const {
     const auto needed = parts_->needed.find(array);
     if (needed == parts_->needed.end()) return 0;
-    parts_->context.begin();
     Set set = needed->second;
     CheckedInt count(1);
     for (unsigned at = 0; at < static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));) {
         const unsigned dimensions = static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));
+        parts_->context.begin();
         if (!stands_apart(set, at, dimensions)) {
             ++at;
             continue;
@@ -115,7 +118,10 @@ std::int64_t Needs::count(ArrayId array) const {
         count = count * points_of(without(without(set, at + 1, dimensions - at - 1), 0, at));
         set = without(set, at, 1);
     }
+    parts_->context.begin();
+    parts_->context.allow(kMostCounted);
     count = count * points_of(set);
+    parts_->context.allow(kMostFollowed);
     return count ? *count : 0;
 }
 
