@@ -17,9 +17,9 @@ namespace {
 
 /// Blocks beyond which some are asked about for all.
 constexpr std::int64_t kMostBlocks = 1024;
-constexpr std::int64_t kFewestBlocks = 16;
-/// Chunks that take a tenth of a second to ask a mask about, one by one.
-constexpr std::int64_t kMostChunks = 200'000;
+constexpr std::int64_t kFewestBlocks = 4;
+/// Chunks that take some 50 ms to ask a mask about, one by one.
+constexpr std::int64_t kMostChunks = 20'000;
 
 const Loop* loop_within(const std::vector<TileStatement>& body) {
     for (const TileStatement& statement : body)
@@ -61,6 +61,8 @@ public:
         for (const std::vector<Expression>& all : question_.masks)
             masks_.emplace_back(region_.axes, all);
         if (find_tilings()) counter_.emplace(region_.axes, masks_.back(), tilings_);
+        go_to(0);
+        if (!counted_visits()) counter_.reset();
         std::int64_t blocks = 1;
         for (const Parallel* group : groups_) blocks = saturating_multiply(blocks, parts(*group));
         const std::int64_t asked = std::min(blocks, most_asked());
@@ -130,13 +132,16 @@ private:
         return static_cast<std::int64_t>((at - std::floor(at)) * static_cast<double>(count));
     }
 
-    [[nodiscard]] Visits visits_of(std::int64_t block) {
+    void go_to(std::int64_t block) {
         for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
             const auto [axis, size] = std::pair((*group)->axis, (*group)->size);
             const std::int64_t low = block % parts(**group) * size;
             ranges_[axis] = {low, std::min(low + size, region_.axes[axis.index()].extent) - 1};
             block /= parts(**group);
         }
+    }
+    [[nodiscard]] Visits visits_of(std::int64_t block) {
+        go_to(block);
         if (const std::optional<Visits> counted = counted_visits()) return *counted;
         visits_ = {};
         visit_chunks(0);

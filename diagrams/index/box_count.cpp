@@ -6,12 +6,19 @@
 
 namespace napkin::index {
 
+namespace {
+
+/// Some seconds; ordinary masks need some thousands.
+constexpr std::size_t kMostBlocks = 8'000'000;
+
+}  // namespace
+
 struct BoxCounter::Parts {
     Parts(const std::vector<Axis>& all_axes, const Mask& mask, const std::vector<Tiling>& cut)
         : axes(all_axes), coordinates(mask.coordinates()), tilings(cut) {
         for (const Expression& what : coordinates) axis_of.push_back(axis_in_tilings(what));
         if (const std::optional<BoxCondition> holds = mask.where_holds())
-            condition.emplace(axis_of, tilings, *holds);
+            condition.emplace(axis_of, tilings, *holds, kMostBlocks);
     }
     Parts(const Parts&) = delete;
     Parts& operator=(const Parts&) = delete;

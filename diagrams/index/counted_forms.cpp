@@ -12,9 +12,6 @@ namespace napkin::index {
 
 namespace {
 
-/// Blocks looked at; ordinary masks need some thousands.
-constexpr std::size_t kMostBlocks = 8'000'000;
-
 /// Parts of an axis that blocks begin at: the greatest one before the end.
 std::int64_t first_part(std::int64_t count, const std::vector<std::int64_t>& units) {
     std::int64_t part = 1;
@@ -63,7 +60,7 @@ std::pair<Block, Block> CountedForms::halves(const Block& block) const {
 }
 
 std::optional<BoxCounts> CountedForms::count(const Block& block) {
-    if (++steps_ > kMostBlocks) return std::nullopt;
+    if (++steps_ > most_blocks_) return std::nullopt;
     Signature signature;
     for (const std::size_t axis : forms.axes()) signature.push_back(block.count[axis]);
     const Truth truth = forms.judge(block, values_, signature);
@@ -117,8 +114,8 @@ bool CountedForms::draw(const Block& block, TileMap& map) {
 
 CountedCondition::CountedCondition(std::vector<std::optional<std::size_t>> axis_of,
                                    const std::vector<Tiling>& tilings,
-                                   const BoxCondition& condition)
-    : axis_of_(std::move(axis_of)), tilings_(tilings) {
+                                   const BoxCondition& condition, std::size_t most_blocks)
+    : axis_of_(std::move(axis_of)), tilings_(tilings), most_blocks_(most_blocks) {
     for (const Choice& choice : condition) add(choice);
 }
 
@@ -135,8 +132,8 @@ void CountedCondition::add(const Choice& choice) {
         return true;
     });
     together.push_back(choice);
-    components_.push_back(
-        std::make_unique<CountedForms>(BlockForms(axis_of_, std::move(together)), tilings_));
+    components_.push_back(std::make_unique<CountedForms>(BlockForms(axis_of_, std::move(together)),
+                                                         tilings_, most_blocks_));
 }
 
 std::optional<BoxCounts> CountedCondition::count(const Block& block,

@@ -27,8 +27,8 @@ struct SignatureHash {
 /// The conditions about some axes, with what was counted.
 class CountedForms {
 public:
-    CountedForms(BlockForms conditions, const std::vector<Tiling>& tilings)
-        : forms(std::move(conditions)), tilings_(tilings) {
+    CountedForms(BlockForms conditions, const std::vector<Tiling>& tilings, std::size_t most_blocks)
+        : forms(std::move(conditions)), tilings_(tilings), most_blocks_(most_blocks) {
         for (const std::size_t axis : forms.axes()) {
             between_[axis] = {tilings[axis].size};
             for (const std::int64_t period : forms.periods(axis))
@@ -57,6 +57,7 @@ private:
     }
 
     const std::vector<Tiling>& tilings_;
+    std::size_t most_blocks_;
     std::map<std::size_t, std::vector<std::int64_t>> between_;  // lengths of whole tiles, by axis
     std::vector<std::int64_t> values_;
     std::unordered_map<Signature, BoxCounts, SignatureHash> known_;
@@ -66,9 +67,11 @@ private:
 /// A condition whose choices are counted together where they share an axis, and else apart.
 class CountedCondition {
 public:
-    /// Coordinates that are indices of axes that are cut; of others values are given.
+    /// Coordinates that are indices of axes that are cut; of others values are given. Of a question
+    /// so many blocks are looked at.
     CountedCondition(std::vector<std::optional<std::size_t>> axis_of,
-                     const std::vector<Tiling>& tilings, const BoxCondition& condition);
+                     const std::vector<Tiling>& tilings, const BoxCondition& condition,
+                     std::size_t most_blocks);
     CountedCondition(const CountedCondition&) = delete;
     CountedCondition& operator=(const CountedCondition&) = delete;
 
@@ -83,6 +86,7 @@ private:
 
     std::vector<std::optional<std::size_t>> axis_of_;
     const std::vector<Tiling>& tilings_;
+    std::size_t most_blocks_;
     std::vector<std::unique_ptr<CountedForms>> components_;
 };
 

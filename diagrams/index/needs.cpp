@@ -106,22 +106,29 @@ void Needs::add(const Use& use) {
 std::int64_t Needs::count(ArrayId array) const {
     const auto needed = parts_->needed.find(array);
     if (needed == parts_->needed.end()) return 0;
+    Context& context = parts_->context;
+    const auto points = [&](const Set& part) {
+        context.begin();
+        context.allow(kMostCounted);
+        const CheckedInt counted = points_of(part);
+        context.allow(kMostFollowed);
+        return counted;
+    };
     Set set = needed->second;
     CheckedInt count(1);
-    for (unsigned at = 0; at < static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));) {
+    unsigned at = 0;
+    while (set) {
         const unsigned dimensions = static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));
-        parts_->context.begin();
+        if (at >= dimensions) break;
+        context.begin();
         if (!stands_apart(set, at, dimensions)) {
             ++at;
             continue;
         }
-        count = count * points_of(without(without(set, at + 1, dimensions - at - 1), 0, at));
+        count = count * points(without(without(set, at + 1, dimensions - at - 1), 0, at));
         set = without(set, at, 1);
     }
-    parts_->context.begin();
-    parts_->context.allow(kMostCounted);
-    count = count * points_of(set);
-    parts_->context.allow(kMostFollowed);
+    count = count * points(set);
     return count ? *count : 0;
 }
 

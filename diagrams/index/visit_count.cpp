@@ -8,6 +8,13 @@
 
 namespace napkin::index {
 
+namespace {
+
+/// Some 50 ms: search counts hundreds of tilings.
+constexpr std::size_t kMostBlocks = 100'000;
+
+}  // namespace
+
 /// Of each coordinate of the mask there are two: of an index that is cut the number of its tile and
 /// how far its last index is from its first, of any other its ends.
 struct VisitCounter::Parts {
@@ -76,7 +83,7 @@ struct VisitCounter::Parts {
     [[nodiscard]] std::optional<std::int64_t> count(std::optional<CountedCondition>& known,
                                                     const BoxCondition& asked,
                                                     const Ranges& within) {
-        if (valid && !known) known.emplace(axis_of, numbers, in_numbers(asked));
+        if (valid && !known) known.emplace(axis_of, numbers, in_numbers(asked), kMostBlocks);
         if (!valid) return std::nullopt;
         std::vector<std::int64_t> values;
         for (const Interval& ends : mask.box(within)) {
