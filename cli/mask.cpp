@@ -23,12 +23,12 @@
 namespace napkin::cli {
 namespace {
 
-/// Nullopt where the kernel has no cost that fits.
+/// As `cost` says.
 Result<MaskBytes> bytes_of(const Diagram& plain, const State& state, std::size_t region) {
     const Region& kernel = state.relabelling.regions[region];
     const Result<RegionProgram> program = expand(state, kernel, OpaqueBoxes::Keep);
     if (!program) return program.error();
-    const Result<RegionCost> cost = quick_cost_of(*program);
+    const Result<RegionCost> cost = cost_of(*program);
     if (!cost) return cost.error();
     MaskBytes bytes;
     if (const auto block = cost->levels.find(Level::Block); block != cost->levels.end())

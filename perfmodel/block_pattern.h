@@ -10,7 +10,7 @@ namespace napkin {
 
 /// The chunks that each block visits of the first masked loop and the loops within it, those of the
 /// innermost, blocks in the order of their start: the groups that the mask speaks of, heaviest
-/// first. Empty where no loop is masked.
+/// first. Where there are very many blocks some are counted for all. Empty where no loop is masked.
 [[nodiscard]] std::vector<Visits> pattern_of(const RegionProgram& region);
 
 }  // namespace napkin

@@ -3,7 +3,6 @@
 
 #include <set>
 
-#include "diagrams/index/box_count.h"
 #include "diagrams/index/mask.h"
 #include "perfmodel/affine.h"
 #include "perfmodel/tile_count.h"
@@ -46,19 +45,10 @@ public:
     explicit KnownMasks(const std::vector<Axis>& axes) : axes_(axes) {}
     /// Of the points where all conditions hold.
     [[nodiscard]] const index::Mask& of(const std::vector<Expression>& conditions);
-    /// Of a mask that it gave, cut into tiles.
-    [[nodiscard]] index::BoxCounter& counter(const index::Mask& mask,
-                                             const std::vector<index::Tiling>& tilings);
 
 private:
-    struct Counter {
-        const index::Mask* mask = nullptr;
-        std::vector<index::Tiling> tilings;
-        std::unique_ptr<index::BoxCounter> counter;
-    };
     const std::vector<Axis>& axes_;
     std::vector<std::pair<std::vector<Expression>, std::unique_ptr<index::Mask>>> known_;
-    std::vector<Counter> counters_;
 };
 /// The sum by closed forms of the masks, where they have one and every axis is cut once.
 [[nodiscard]] std::optional<std::int64_t> boxes_value(const std::vector<Axis>& axes,

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "diagrams/checked.h"
-#include "diagrams/index/box_count.h"
 #include "perfmodel/tile_component.h"
 
 namespace napkin {
@@ -31,9 +30,7 @@ public:
         if (!collect_conditions() || !collect_cuts()) return std::nullopt;
         for (const Footprint* dimension : component_.dimensions)
             if (!is_axis(*dimension)) return std::nullopt;
-        const index::Mask& mask = masks_.of(conditions_);
-        if (!mask.is_exact()) return std::nullopt;  // more is visited
-        return sum(masks_.counter(mask, tilings_), {}, 0).value;
+        return sum(masks_.of(conditions_), {}, 0).value;
     }
 
 private:
@@ -98,12 +95,9 @@ private:
         return product;
     }
     /// With the last tiles of the first `decided` axes chosen or left out.
-    [[nodiscard]] CheckedInt sum(index::BoxCounter& counter, const Ranges& within,
+    [[nodiscard]] CheckedInt sum(const index::Mask& mask, const Ranges& within,
                                  std::size_t decided) const {
-        if (decided == tilings_.size()) {
-            const std::optional<index::BoxCounts> counts = counter.count({}, within);
-            return counts ? CheckedInt(counts->met) : CheckedInt(std::nullopt);
-        }
+        if (decided == tilings_.size()) return mask.boxes_met(axes_, tilings_, within);
         const auto& [axis, size] = tilings_[decided];
         const std::int64_t extent = axes_[axis.index()].extent;
         const std::int64_t whole = extent / size * size;
@@ -112,7 +106,7 @@ private:
             if (length == 0) return 0;
             Ranges inner = within;
             inner[axis] = {first, first + length - 1};
-            return sum(counter, inner, decided + 1) * width(axis, std::min(length, size));
+            return sum(mask, inner, decided + 1) * width(axis, std::min(length, size));
         };
         return part(0, whole) + part(whole, extent - whole);
     }
@@ -213,15 +207,6 @@ private:
 };
 
 }  // namespace
-
-index::BoxCounter& KnownMasks::counter(const index::Mask& mask,
-                                       const std::vector<index::Tiling>& tilings) {
-    for (const Counter& known : counters_)
-        if (known.mask == &mask && known.tilings == tilings) return *known.counter;
-    counters_.push_back(
-        {&mask, tilings, std::make_unique<index::BoxCounter>(axes_, mask, tilings)});
-    return *counters_.back().counter;
-}
 
 const index::Mask& KnownMasks::of(const std::vector<Expression>& conditions) {
     for (const auto& [known, mask] : known_)

@@ -12,6 +12,7 @@
 #include "perfmodel/time.h"
 #include "search/choices.h"
 #include "search/least_time.h"
+#include "search/parts.h"
 
 namespace napkin {
 namespace {
@@ -25,6 +26,7 @@ struct Made {
     Tiling tiling;
     bool tensor_core = false;  ///< of those of a split region, the one that takes longest
     Seconds longest = {};
+    std::int64_t blocks = 0;
     bool exact = true;  ///< its loops were rotated for its own sizes
 };
 
@@ -40,7 +42,7 @@ class KernelClimb {
 public:
     KernelClimb(const State& state, const std::string& region, const KernelSearch& search,
                 std::size_t top, KernelCounts& counts)
-        : state_(state), search_(search), top_(top), counts_(counts) {
+        : state_(state), region_(region), search_(search), top_(top), counts_(counts) {
         for (const Region& each : state.relabelling.regions)
             others_.insert(region_name(state.diagram, each));
         others_.erase(region);
@@ -58,7 +60,7 @@ public:
 private:
     /// The best that are found from those that are known.
     std::vector<Tiling> best_served() {
-        for (Made& start : starts()) climb(std::move(start));
+        for (const Made& start : starts()) climb_in_parts(climb(start));
         std::vector<Made> all = ranked();
         for (; !all.empty() && !all.front().exact && !is_over(); all = ranked())
             known_[key_of(all.front().tiling.commands)] = costed(all.front().tiling.commands, {});
@@ -225,6 +227,7 @@ private:
         total.tiling.allocated_bits = std::max(total.tiling.allocated_bits, block.allocated.bits);
         if (time > total.longest) {
             total.longest = time;
+            total.blocks = cost.work->blocks;
             total.tensor_core = search_.request.target == "simt" || cost.work->tensor_core;
         }
         total.exact = total.exact && exact;
@@ -264,7 +267,7 @@ private:
 
     /// Changes a size by a step, or twofold, as long as some such change is faster; where none is,
     /// two at once.
-    void climb(Made best) {
+    Made climb(Made best) {
         while (true) {
             const std::vector<Command> from = best.tiling.commands;
             const auto try_from = [&](const std::vector<Command>& commands, std::size_t first) {
@@ -288,8 +291,23 @@ private:
                     changed[at].size = size;
                     try_from(changed, at + 1);
                 }
-            if (best.tiling.commands == from || is_over()) return;
+            if (best.tiling.commands == from || is_over()) return best;
         }
+    }
+
+    /// From the best of the ways in which a kernel of few blocks may run in parts: a way of its own
+    /// to the best, since sizes in one piece are others.
+    void climb_in_parts(const Made& whole) {
+        if (is_split(whole) || is_over()) return;
+        std::optional<Made> best;
+        for (const std::vector<Command>& commands :
+             ways_in_parts(state_, region_, whole.tiling.commands, whole.blocks,
+                           search_.machine.processors())) {
+            if (is_over()) return;
+            const std::optional<Made>& made = make(commands);
+            if (made && (!best || is_better(*made, *best))) best = *made;
+        }
+        if (best) climb(std::move(*best));
     }
 
     [[nodiscard]] std::vector<std::int64_t> steps_from(const Command& command) const {
@@ -322,6 +340,7 @@ private:
     }
 
     const State& state_;
+    const std::string& region_;
     std::set<std::string> others_;  ///< names of regions that are left alone
     const KernelSearch& search_;
     std::size_t top_;

@@ -1,5 +1,6 @@
 // Tilings of a region as the kernels that are made of them: each is costed from its scheduled
-// program, and sizes are changed one at a time from the best.
+// program, and sizes are changed one at a time from the best; where these have few blocks, their
+// streams are taken into parts (parts.h).
 #pragma once
 
 #include <functional>

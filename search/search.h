@@ -9,9 +9,9 @@
 // A search that may be stopped begins with a few tilings of every statement by itself, whatever the
 // deadline: from then on it has a derivation, and what it finds later is kept where it is faster.
 //
-// Searches begin from the diagram as it is, as laws of rings rewrite it (starts.h), and with large
-// arrays computed again by what reads them (recomputations.h); regions that are alike in several of
-// these are tiled once.
+// Searches begin from the diagram as it is, with statements taken apart that reduce over several
+// axes, as laws of rings rewrite it (starts.h), and with large arrays computed again by what reads
+// them (recomputations.h); regions that are alike in several of these are tiled once.
 //
 // A region's legal moves are found by asking the rules, so nothing here knows which axes may be
 // grouped or streamed. It is expanded once for each choice of streamed axis; group and chunk sizes

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "derive/contraction.h"
 #include "diagrams/contains.h"
@@ -216,13 +217,47 @@ bool is_within(const Diagram& diagram, const Command& move) {
     });
 }
 
+/// Whether a box reduces to arrays of other axes, or over others: no one tile serves all.
+bool reduces_otherwise(const Diagram& diagram, const Box& box) {
+    std::set<std::pair<std::set<AxisId>, std::set<AxisId>>> reductions;
+    for (const StatementId id : box.statements) {
+        const std::vector<AxisId> folded = folded_axes(diagram[id]);
+        const std::vector<AxisId>& kept = diagram[diagram[id].targets.front()].axes;
+        if (!folded.empty())
+            reductions.insert({{folded.begin(), folded.end()}, {kept.begin(), kept.end()}});
+    }
+    return reductions.size() > 1;
+}
+
+/// With each such box taken apart, from its result on, as long as what is left reduces otherwise.
+Start sums_apart(const State& plain) {
+    Start start{{}, plain, false};
+    const auto take_apart = [&] {
+        const Diagram& diagram = start.state.diagram;
+        for (const Box& box : diagram.boxes) {
+            if (!reduces_otherwise(diagram, box)) continue;
+            const StatementId last = box.statements.back();
+            const Command unfuse = about("unfuse", diagram[diagram[last].targets.front()].name);
+            std::optional<State> next = after(start.state, {unfuse});
+            if (!next) continue;
+            start.state = *std::move(next);
+            start.commands.push_back(unfuse);
+            return true;
+        }
+        return false;
+    };
+    while (take_apart()) {
+    }
+    return start;
+}
+
 /// With factors of sums of products summed first where that leaves less than half of the terms:
 /// a chain of products that is one sum, a bilinear form.
-std::optional<Start> summed_in_turn(const State& plain) {
+std::optional<Start> summed_in_turn(Start start) {
     constexpr std::size_t kMostStatements = 24;
     constexpr int kMostTurns = 3;
-    Start start{{}, plain, false};
-    if (plain.diagram.statements.size() > kMostStatements) return std::nullopt;
+    const std::size_t given = start.commands.size();
+    if (start.state.diagram.statements.size() > kMostStatements) return std::nullopt;
     for (int turn = 0; turn < kMostTurns; ++turn) {
         std::vector<std::size_t> regions(start.state.relabelling.regions.size());
         std::iota(regions.begin(), regions.end(), std::size_t{0});
@@ -248,7 +283,7 @@ std::optional<Start> summed_in_turn(const State& plain) {
             start.commands.push_back(apart);
         }
     }
-    if (start.commands.empty()) return std::nullopt;
+    if (start.commands.size() == given) return std::nullopt;
     return start;
 }
 
@@ -274,7 +309,11 @@ std::vector<Start> starts_of(const Diagram& diagram) {
     std::vector<Start> starts{{{}, plain, false}};
     if (std::optional<Start> start = split_up(plain)) starts.push_back(*std::move(start));
     if (std::optional<Start> start = batch_outermost(plain)) starts.push_back(*std::move(start));
-    if (std::optional<Start> start = summed_in_turn(plain)) starts.push_back(*std::move(start));
+    Start apart = sums_apart(plain);
+    if (std::optional<Start> start = summed_in_turn(apart))
+        starts.push_back(*std::move(start));
+    else if (!apart.commands.empty())
+        starts.push_back(std::move(apart));
     if (std::optional<Start> start = distances_multiplied_out(plain))
         starts.push_back(*std::move(start));
     for (const Statement& statement : diagram.statements) {

@@ -1,4 +1,5 @@
-// Where a search may begin: the diagram as it is given, and as laws of rings rewrite it.
+// Where a search may begin: the diagram as it is given, taken apart, and as laws of rings rewrite
+// it.
 #pragma once
 
 #include <optional>
@@ -16,10 +17,11 @@ struct Start {
 /// The plain diagram first, then one whose axes are split where parts or remainders of their
 /// indices by a number are asked for (`split-axis`), and one in which the arrays of products whose
 /// innermost axis all sides have are laid out with it outermost (`layout`), and one in which
-/// factors of sums are summed first where that is less work (`reassociate`). In others one product
-/// with a sum is multiplied out (`distribute`), where that leaves a sum over the same axes which
-/// lacks an axis of the result, so that it need be computed once: of a norm's bias and a linear
-/// layer's weights. Where the terms cancel, as those of squares of distances, all such are
+/// statements that reduce over several axes are taken apart (`unfuse`), sums of products among
+/// them, and factors of sums are summed first where that is less work (`reassociate`). In others
+/// one product with a sum is multiplied out (`distribute`), where that leaves a sum over the same
+/// axes which lacks an axis of the result, so that it need be computed once: of a norm's bias and a
+/// linear layer's weights. Where the terms cancel, as those of squares of distances, all such are
 /// multiplied out in one, where that leaves much less to sum and a product of matrices rounds no
 /// operand.
 [[nodiscard]] std::vector<Start> starts_of(const Diagram& diagram);

@@ -81,7 +81,7 @@ bool helps(const Quick& next, const Quick& now) {
 }
 
 /// Moves are sought where the time goes, in so many regions; what follows them in fewer.
-constexpr std::size_t kMostRegions = 6;
+constexpr std::size_t kMostSought = 6;
 constexpr std::size_t kMostAhead = 3;
 
 /// So much faster is a move that is worth taking.
@@ -389,7 +389,7 @@ Result<Suggestions> suggest(const State& state, const Machine& machine, std::siz
     const Result<Quick> now = scout.quick(state, true);
     if (!now) return now.error();
     const std::vector<double> seconds = scout.seconds(state);
-    const std::vector<std::size_t> regions = slowest(seconds, kMostRegions);
+    const std::vector<std::size_t> regions = slowest(seconds, kMostSought);
     const Foresight foresight(state, machine, slowest(seconds, kMostAhead), seconds, *now);
     Suggestions suggestions;
     suggestions.target = scout.target();

@@ -12,6 +12,7 @@
 #include "perfmodel/prepared_cost.h"
 #include "search/kernels.h"
 #include "search/least_time.h"
+#include "search/parts.h"
 #include "search/tiling_space.h"
 
 namespace napkin {
@@ -82,7 +83,7 @@ struct Found {
 };
 
 /// As if each block's loop were that many blocks, which all save what one did.
-KernelWork in_parts(KernelWork work, std::int64_t parts) {
+KernelWork work_in_parts(KernelWork work, std::int64_t parts) {
     const auto count = static_cast<double>(parts);
     work.blocks *= parts;
     work.saved *= count;
@@ -113,8 +114,6 @@ private:
     }
     /// Whether what was found has to do.
     [[nodiscard]] bool is_over() const { return !found_.empty() && deadline_.is_past(); }
-    [[nodiscard]] Command split(AxisId axis, std::int64_t part) const;
-    void add_rows(std::vector<Command>& commands) const;
     [[nodiscard]] std::vector<Found> chosen(std::size_t top);
     [[nodiscard]] std::vector<Tiling> best(std::size_t top);
     void with_stream(std::optional<AxisId> streamed, const std::vector<Around>& around = {},
@@ -223,25 +222,17 @@ std::optional<Found> RegionSearch::evaluate_one(PreparedCost& cost,
     return Found{0, clock_.middle_of(work), work.loaded + work.saved, held, spaces_.size(), picks};
 }
 
-Command RegionSearch::split(AxisId axis, std::int64_t part) const {
-    Command command;
-    command.rule = "split-stream";
-    command.names = {plain_.diagram[axis].name};
-    command.size = part;
-    command.in = in();
-    return command;
-}
-
 void RegionSearch::with_parts(AxisId streamed) {
     if (deadline_.is_past()) return;
     std::optional<TilingSpace> space =
         tiling_space(plain_, region_, streamed, group_sizes, stream_sizes);
     if (!space || space->choices.empty()) return;
     thin(space->choices);
-    const std::vector<std::size_t> first(space->choices.size(), 0);
-    std::vector<Command> commands = commands_of(plain_.diagram, in(), space->choices, first);
-    commands.push_back(split(streamed, ceil_quotient(plain_.diagram[streamed].extent, 2)));
-    if (!after(plain_, commands)) return;
+    std::vector<std::size_t> picks(space->choices.size(), 0);
+    picks.front() = space->choices.front().sizes.size() - 1;
+    if (!in_parts(plain_, region_, commands_of(plain_.diagram, in(), space->choices, picks),
+                  streamed, ceil_quotient(plain_.diagram[streamed].extent, 2)))
+        return;
     evaluate_parts(*space);
     spaces_.push_back(std::move(space->choices));
 }
@@ -266,7 +257,7 @@ void RegionSearch::evaluate_parts(const TilingSpace& space) {
             ++counts_.evaluated;
             const std::int64_t part = ceil_quotient(ceil_quotient(extent, parts), chunk) * chunk;
             Found found{part,
-                        clock_.middle_of(in_parts(work, parts)),
+                        clock_.middle_of(work_in_parts(work, parts)),
                         work.loaded + work.saved,
                         held,
                         spaces_.size(),
@@ -279,33 +270,6 @@ void RegionSearch::evaluate_parts(const TilingSpace& space) {
             picks[at] = 0;
     }
     for (auto& [parts, found] : best) found_.push_back(std::move(found));
-}
-
-/// A row of the results a block in the kernel that puts parts together, whatever groups it has of
-/// the kernel that it was split from. Their last axis is adjacent in memory and stays whole; of a
-/// single axis the groups are as good there.
-void RegionSearch::add_rows(std::vector<Command>& commands) const {
-    const std::optional<State> split = after(plain_, commands);
-    if (!split) return;
-    const Region& region = region_named(*split, region_);
-    const std::vector<ArrayId> saved = saves_of(split->diagram, region);
-    const std::vector<AxisId>& axes = split->diagram[saved.front()].axes;
-    if (axes.size() == 1) return;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        const Axis& axis = split->diagram[axes[i]];
-        if (axis.woven) continue;
-        Command command;
-        command.names = {axis.name};
-        command.in = region_;
-        command.at = "l1";
-        command.rule = "ungroup";
-        if (std::any_of(region.groups.begin(), region.groups.end(),
-                        [&](const Group& group) { return group.axis == axes[i]; }))
-            commands.push_back(command);
-        command.rule = "group";
-        command.size = 1;
-        if (i + 1 < axes.size()) commands.push_back(command);
-    }
 }
 
 std::vector<Tiling> RegionSearch::run(std::size_t top) {
@@ -322,9 +286,7 @@ std::vector<Tiling> RegionSearch::run(std::size_t top) {
 
 std::vector<Tiling> RegionSearch::run_in_parts(std::size_t top) {
     for (const AxisId axis : axes_of(plain_, region_named(plain_, region_))) with_parts(axis);
-    std::vector<Tiling> all = best(top);
-    for (Tiling& tiling : all) add_rows(tiling.commands);
-    return all;
+    return best(top);
 }
 
 /// The fastest, and of every set of grouped axes some: a kernel's time is not what is known here,
@@ -361,10 +323,13 @@ std::vector<Tiling> RegionSearch::best(std::size_t top) {
     std::vector<Tiling> best;
     for (const Found& found : chosen(top)) {
         const std::vector<SizeChoice>& choices = spaces_[found.space];
-        best.push_back({commands_of(plain_.diagram, in(), choices, found.picks), found.time,
-                        static_cast<std::int64_t>(8 * found.moved),
-                        static_cast<std::int64_t>(found.held_bits)});
-        if (found.part > 0) best.back().commands.push_back(split(choices.front().axis, found.part));
+        std::optional commands = commands_of(plain_.diagram, in(), choices, found.picks);
+        if (found.part > 0)
+            commands = in_parts(plain_, region_, *commands, choices.front().axis, found.part);
+        if (commands)
+            best.push_back({std::move(*commands), found.time,
+                            static_cast<std::int64_t>(8 * found.moved),
+                            static_cast<std::int64_t>(found.held_bits)});
     }
     return best;
 }

@@ -149,23 +149,24 @@ Outcome unfuse_box(const State& state, const Command& command, const Region& reg
     const std::string& made = diagram[diagram[last].targets.front()].name;
     const std::vector<StatementId> hidden = before.statements;
     const std::size_t place = draft.add_region(std::move(before));
-    std::string names;
+    std::vector<std::string> names;
     int number = 0;
     for (const StatementId id : hidden) {
         draft.diagram.statements[id.index()].box = box;
         draft.move(id, place);
         for (const ArrayId target : diagram[id].targets) {
             Array& array = draft.diagram.arrays[target.index()];
-            if (!needed.contains(target) || array.named) continue;
-            std::string name;
-            do name = made + "_" + std::to_string(++number);
-            while (draft.taken(name));
-            array.name = name;
-            array.named = true;
-            names += (names.empty() ? "" : ", ") + name;
+            if (needed.contains(target) && !array.named) {
+                std::string name;
+                do name = made + "_" + std::to_string(++number);
+                while (draft.taken(name));
+                array.name = name;
+                array.named = true;
+            }
+            if (array.named) names.push_back(array.name);
         }
     }
-    return draft.finish(command, {names + " of " + made + " have a region of their own"});
+    return draft.finish(command, {"a region before " + made + " makes " + list_names(names)});
 }
 
 }  // namespace

@@ -19,13 +19,6 @@
 
 namespace napkin::index {
 
-/// An axis cut into tiles of so many indices, the last of what is left.
-struct Tiling {
-    AxisId axis;
-    std::int64_t size = 1;
-    bool operator==(const Tiling&) const = default;
-};
-
 /// Boxes, one tile of each axis, that have a point, and that have no other; points.
 struct BoxCounts {
     std::int64_t met = 0;

@@ -54,7 +54,7 @@ public:
     /// 5000; what many minima and choices nest into would need millions.
     explicit Context(unsigned long most_operations) : context_(isl_ctx_alloc()) {
         isl_options_set_on_error(context_, ISL_ON_ERROR_CONTINUE);
-        isl_ctx_set_max_operations(context_, most_operations);
+        allow(most_operations);
     }
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
@@ -63,6 +63,12 @@ public:
     void begin() {
         isl_ctx_reset_operations(context_);
         isl_ctx_reset_error(context_);
+    }
+    /// Gives the next step of a question, if it has not ended, a share of its own, so many
+    /// operations.
+    void allow(unsigned long most_operations) {
+        isl_ctx_set_max_operations(context_, most_operations);
+        isl_ctx_reset_operations(context_);
     }
     /// Whether the question ended for want of operations.
     [[nodiscard]] bool is_exhausted() const {

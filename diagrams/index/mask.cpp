@@ -6,6 +6,7 @@
 #include "diagrams/checked.h"
 #include "diagrams/contains.h"
 #include "diagrams/index/mask_parts.h"
+#include "diagrams/index/visit_count.h"
 
 namespace napkin::index {
 
@@ -162,6 +163,17 @@ std::optional<Chunks> Mask::chunks_met(AxisId axis, std::int64_t size, bool from
     const auto [known, fresh] =
         parts_->known_chunks.try_emplace({streamed, size, from_zero}, std::nullopt);
     if (fresh) known->second = parts_->chunks(streamed, size, from_zero);
+    return known->second;
+}
+
+std::optional<std::int64_t> Mask::boxes_met(const std::vector<Axis>& axes,
+                                            const std::vector<Tiling>& tilings,
+                                            const Ranges& within) const {
+    decltype(parts_->known_boxes)::key_type question;
+    for (const auto& [axis, size] : tilings)
+        question.emplace_back(axis, size, within.at(axis).low, within.at(axis).high);
+    const auto [known, fresh] = parts_->known_boxes.try_emplace(std::move(question), std::nullopt);
+    if (fresh) known->second = VisitCounter(axes, *this, tilings).met(within);
     return known->second;
 }
 

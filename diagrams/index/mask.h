@@ -63,6 +63,13 @@ struct Chunks {
     std::vector<ChunkRun> runs;
 };
 
+/// An axis cut into tiles of so many indices, the last of what is left.
+struct Tiling {
+    AxisId axis;
+    std::int64_t size = 1;
+    bool operator==(const Tiling&) const = default;
+};
+
 class Mask {
 public:
     /// Of the points where all conditions hold. Elements of arrays that `elements` knows are
@@ -89,6 +96,12 @@ public:
     /// `from_zero`; nullopt where they are no progressions.
     [[nodiscard]] std::optional<Chunks> chunks_met(AxisId axis, std::int64_t size,
                                                    bool from_zero) const;
+
+    /// How many boxes of these tiles it meets in a part that has a range of each of their axes,
+    /// as diagrams/index/visit_count.h counts them, once.
+    [[nodiscard]] std::optional<std::int64_t> boxes_met(const std::vector<Axis>& axes,
+                                                        const std::vector<Tiling>& tilings,
+                                                        const Ranges& within) const;
 
     /// The coordinates of a box, until the next question.
     [[nodiscard]] const std::vector<Interval>& box(const Ranges& ranges) const;

@@ -19,6 +19,9 @@ namespace napkin::index {
 inline constexpr int kMostClauses = 64;
 /// Some 40 ms of small numbers, seconds of those in a large modulus; most masks need a fortieth.
 inline constexpr unsigned long kMostMaskOperations = 400'000;
+/// To name the divisions of what is left of a projection, the one step whose operations are slow
+/// where it does not end soon: masks that people use need a third.
+inline constexpr unsigned long kMostDivisionOperations = 40'000;
 
 inline bool is_small(const Set& set) {
     return set && isl_set_n_basic_set(set.get()) <= kMostClauses;
@@ -123,7 +126,7 @@ struct Mask::Parts {
     }
 
     /// The boxes in which the set has a point; null where that takes too long.
-    [[nodiscard]] Set boxes_of(Set set, const Set& known) const {
+    [[nodiscard]] Set boxes_of(Set set, const Set& known) {
         for (std::size_t c = 0; c < kinds.size(); ++c) {
             const int at =
                 isl_set_find_dim_by_name(set.get(), isl_dim_param, value_name(c).c_str());
@@ -136,7 +139,10 @@ struct Mask::Parts {
             set = Set(
                 isl_set_project_out(set.release(), isl_dim_param, static_cast<unsigned>(place), 1));
         }
-        set = Set(isl_set_coalesce(isl_set_compute_divs(set.release())));
+        context.allow(kMostDivisionOperations);
+        set = Set(isl_set_compute_divs(set.release()));
+        context.allow(kMostMaskOperations);
+        set = Set(isl_set_coalesce(set.release()));
         set = Set(isl_set_gist(set.release(), known.copy()));
         set = Set(isl_set_coalesce(isl_set_remove_redundancies(set.release())));
         return is_small(set) ? set : Set();
@@ -221,6 +227,10 @@ struct Mask::Parts {
     std::optional<BoxCondition> where_met;
     std::optional<BoxCondition> where_covered;
     std::map<std::tuple<std::size_t, std::int64_t, bool>, std::optional<Chunks>> known_chunks;
+    // By axis, size and part of each tiling.
+    std::map<std::vector<std::tuple<AxisId, std::int64_t, std::int64_t, std::int64_t>>,
+             std::optional<std::int64_t>>
+        known_boxes;
 };
 
 }  // namespace napkin::index

@@ -10,8 +10,11 @@ namespace {
 
 /// Alternatives of a set, beyond which no more are added.
 constexpr int kMostPieces = 64;
-/// Of a question, some 100 ms: a triangle of 16384 indices is counted line by line.
-constexpr unsigned long kMostNeeded = 300'000;
+/// To count, some 100 ms: a triangle of 16384 indices is counted line by line.
+constexpr unsigned long kMostCounted = 300'000;
+/// To follow a use, or to tell dimensions apart, whose operations may be a hundred times as slow;
+/// ordinary ones need some 5000.
+constexpr unsigned long kMostFollowed = 30'000;
 
 Set all_of(const Set& set, unsigned dimension, unsigned count) {
     return Set(isl_set_eliminate(set.copy(), isl_dim_set, dimension, count));
@@ -37,7 +40,7 @@ CheckedInt points_of(const Set& set) {
 }  // namespace
 
 struct Needs::Parts {
-    Context context{kMostNeeded};
+    Context context{kMostFollowed};
     std::vector<Axis> axes;
     const std::vector<Array>& arrays;
     std::map<ArrayId, Set> needed;
@@ -103,19 +106,29 @@ void Needs::add(const Use& use) {
 std::int64_t Needs::count(ArrayId array) const {
     const auto needed = parts_->needed.find(array);
     if (needed == parts_->needed.end()) return 0;
-    parts_->context.begin();
+    Context& context = parts_->context;
+    const auto points = [&](const Set& part) {
+        context.begin();
+        context.allow(kMostCounted);
+        const CheckedInt counted = points_of(part);
+        context.allow(kMostFollowed);
+        return counted;
+    };
     Set set = needed->second;
     CheckedInt count(1);
-    for (unsigned at = 0; at < static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));) {
+    unsigned at = 0;
+    while (set) {
         const unsigned dimensions = static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));
+        if (at >= dimensions) break;
+        context.begin();
         if (!stands_apart(set, at, dimensions)) {
             ++at;
             continue;
         }
-        count = count * points_of(without(without(set, at + 1, dimensions - at - 1), 0, at));
+        count = count * points(without(without(set, at + 1, dimensions - at - 1), 0, at));
         set = without(set, at, 1);
     }
-    count = count * points_of(set);
+    count = count * points(set);
     return count ? *count : 0;
 }
 

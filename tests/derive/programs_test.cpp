@@ -209,6 +209,18 @@ TEST_CASE("refusals name moves that apply") {
         derive(diagram, "absorb-normaliser P as L\nunfuse P\nstream x by 8 in L"));
 }
 
+TEST_CASE("what one statement sums comes apart one sum at a time") {
+    const Diagram diagram = load(R"(diagram d {
+  axis m = 5, n = 6, k = 7, r = 3
+  input A[m, k], B[k, n], C[m, r], D[r, n] : f32
+  output Y[m, n] : f32 = (sum(k) A[m, k] * B[k, n]) + 2 * sum(r) C[m, r] * D[r, n]
+})");
+    const State state = derive(diagram, "unfuse Y\nunfuse Y_2\nstream k by 2 in Y_1");
+    CHECK_EQ(state.steps[0].conditions.front(), "a region before Y makes Y_1 and Y_2");
+    CHECK_EQ(state.steps[1].conditions.front(), "a region before Y_2 makes Y_1");
+    check_against_reference(state);
+}
+
 constexpr const char* kPairs = R"(
 diagram pairs {
   axis i = 6, u = 7, v = 9, d = 3

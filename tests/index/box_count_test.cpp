@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "diagrams/index/visit_count.h"
 #include "tests/index/known_masks.h"
 #include "tests/support/random_index.h"
 
@@ -62,6 +63,30 @@ TEST_CASE("any condition is counted as it is one by one") {
         if (!counts || !mask.is_exact()) continue;  // products of indices
         ++told;
         CHECK(counts == one_by_one(axes, mask, condition, g, s));
+    }
+    CHECK(told > 300);
+}
+
+TEST_CASE("tiles that are visited are counted as they are one by one, whatever the condition") {
+    test::RandomIndex random(20261129, {q(), x()});
+    const std::vector<Axis> axes = two_axes(23, 29);
+    int told = 0;
+    for (int trial = 0; trial < 400; ++trial) {
+        const Expression condition = random.condition(3);
+        const Mask mask(axes, {condition, causal()});
+        const std::int64_t g = 1 + random.pick(5);
+        const std::int64_t s = 1 + random.pick(7);
+        VisitCounter counter(axes, mask, {{kQ, g}, {kX, s}});
+        const std::optional<std::int64_t> met = counter.met();
+        if (!met) continue;  // products of indices
+        ++told;
+        const BoxCounts each = one_by_one(axes, mask, condition, g, s);
+        CHECK_EQ(*met, each.met);
+        CHECK_EQ(counter.covered(), each.covered);
+        std::int64_t by_rows = 0;
+        for (std::int64_t row = 0; row < 23; row += g)
+            by_rows += counter.met({{kQ, {row, std::min<std::int64_t>(row + g, 23) - 1}}}).value();
+        CHECK_EQ(by_rows, each.met);
     }
     CHECK(told > 300);
 }

@@ -212,6 +212,49 @@ TEST_CASE("blocks visit the tiles that are counted of a mask, whatever loops sta
     }
 }
 
+/// Chunks that the blocks of causal attention of 16 rows visit, heaviest first.
+std::vector<double> chunks_of_causal(const std::string& tiles) {
+    const State state = test::derived(
+        "diagram causal { axis q = 16, x = 16, d = 4\n"
+        "input Q[q, d], K[x, d], V[x, d] : f32\n"
+        "S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
+        "M[q, x] = if x <= q then S[q, x] else -inf\n"
+        "P[q, x] = softmax[x](M[q, x])\n"
+        "output O[q, d] : f32 = sum(x) P[q, x] * V[x, d] }",
+        "fuse all\ngroup q by 4\n" + tiles);
+    std::vector<double> chunks;
+    for (const Visits& block : pattern_of(test::expanded(state).regions.front()))
+        chunks.push_back(block.chunks);
+    return chunks;
+}
+
+TEST_CASE("chunks that are cut again are visited inside their own chunk alone") {
+    CHECK_EQ(chunks_of_causal("stream x by 8\nstream x by 2 at l2\n"),
+             std::vector<double>{8, 6, 4, 2});
+    CHECK_EQ(chunks_of_causal("stream x by 8\nstream x by 3 at l2\n"),
+             std::vector<double>{6, 5, 3, 2});
+}
+
+TEST_CASE("blocks of few rows are counted by some of them, of a mask of any length") {
+    const State state = test::derived(
+        "diagram causal { axis q = 65536, x = 65536, d = 4\n"
+        "input Q[q, d], K[x, d], V[x, d] : f32\n"
+        "S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
+        "M[q, x] = if causal[q, x]() and strided_blocks[q, x](3, 7, 50) then S[q, x] else -inf\n"
+        "P[q, x] = softmax[x](M[q, x])\n"
+        "output O[q, d] : f32 = sum(x) P[q, x] * V[x, d] }",
+        "fuse all\ngroup q by 4\nstream x by 4\n");
+    const RegionProgram region = test::expanded(state).regions.front();
+    const std::vector<Visits> pattern = pattern_of(region);
+    CHECK_EQ(pattern.size(), 65536 / 4);
+    double chunks = 0;
+    for (const Visits& block : pattern) chunks += block.chunks;
+    const Result<std::vector<MaskReport>> reports = mask_reports(state);
+    REQUIRE(reports);
+    CHECK_EQ(chunks,
+             doctest::Approx(static_cast<double>(reports->front().total().visited)).epsilon(0.01));
+}
+
 /// Of a chunk of a product whose left operand is made of `X` and `gain`.
 UnitWork chunk_with_left(const std::string& left, std::int64_t depth) {
     const State state =

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -110,6 +111,20 @@ void check_end(const std::string& text, const Machine& machine, double most) {
     INFO(text, result.steps);
     const Seconds reached = test::kernels_time(text, result.steps, machine);
     CHECK_LE(reached.value / test::best_time(text, machine), most);
+}
+
+TEST_CASE("what follows a block-sparse mask of many tokens is said at once") {
+    using Clock = std::chrono::steady_clock;
+    const Machine h200 = test::machine("H200");
+    const State state = test::derived(
+        "diagram blocks {\n axis q = 65536, x = 65536, d = 4\n"
+        " input Q[q, d], K[x, d], V[x, d] : f32\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
+        " M[q, x] = if causal[q, x]() and strided_blocks[q, x](3, 7, 50) then S[q, x] else -inf\n"
+        " P[q, x] = softmax[x](M[q, x])\n output O[q, d] : f32 = sum(x) P[q, x] * V[x, d]\n}\n",
+        "fuse all\ngroup q by 128\nstream x by 64\n");
+    const Clock::time_point begun = Clock::now();
+    CHECK(suggest(state, h200, 2).has_value());
+    CHECK(std::chrono::duration<double>(Clock::now() - begun).count() < 30);
 }
 
 // Left out, since one takes long: attention_gqa, cross_entropy and swiglu, which end at 1.09, 1.01
