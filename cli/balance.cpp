@@ -46,8 +46,7 @@ std::vector<Balance> balance_of(const RegionCost& cost, const Machine& machine) 
         if (twice) add(each.name + ", all loads", each.most, each.rate, each.unit);
     }
     if (const auto rate = machine.bandwidth(Level::Block); rate && cost.work) {
-        const UnitWork work = all_of(*cost.work);
-        const double bytes = work.shared + work.turns * kTurn;
+        const double bytes = shared_traffic(all_of(*cost.work)).value;
         if (bytes > 0) add("shared memory, operands", bytes, rate->value, "B");
     }
     return all;

@@ -26,5 +26,9 @@ struct Pipeline {
 /// What the units of all blocks of a kernel do.
 [[nodiscard]] UnitWork all_of(const KernelWork& work);
 inline constexpr double kTurn = 128;  ///< bytes of shared memory in a clock
+/// To and from shared memory: operands and copies, and a turn's worth for each turn of elements.
+[[nodiscard]] inline Bytes shared_traffic(const UnitWork& work) {
+    return Bytes{work.shared + work.turns * kTurn};
+}
 
 }  // namespace napkin

@@ -47,7 +47,7 @@ void add_pipelines(const UnitWork& all, const Busy& busy, const Machine& machine
     };
     add("arithmetic", busy.arithmetic, text_of(Operations{all.instructions}));
     add("exponentials", busy.exponentials, text_of(Operations{all.exponentials}));
-    add("shared memory", busy.shared(), text_of(Bytes{all.shared}) + " of operands");
+    add("shared memory", busy.shared(), text_of(shared_traffic(all)) + " of operands");
     std::string name = "tensor core";
     double products = 0;
     for (const auto& [type, count] : all.products) {
