@@ -45,7 +45,7 @@ TEST_CASE("sm_90a: results of a tile are saved under the products of the next") 
         for (const auto& [rows, columns] : {std::pair(64, 96), {128, 64}, {128, 256}, {64, 240}})
             workloads.push_back(product({{"b", depth}}, rows, columns, kDeferred));
     workloads.push_back(product({{"b", 65}}, 64, 96, kDeferred));
-    workloads.push_back(product({{"a", 1}, {"c", 8}}, 64, 64, kDeferred));
+    workloads.push_back(product({{"a", 70}, {"c", 72}}, 64, 64, kDeferred));
     workloads.push_back(product({}, 64, 64, "schedule resident = 2\nschedule deferred = true"));
     workloads.push_back(product({}, 64, 128, kDeferred, "max(Z[a, c] + B[c], 0)", "f16"));
     workloads.push_back(
