@@ -90,8 +90,8 @@ std::vector<std::vector<Command>> ways_in_parts(const State& plain, const std::s
                                                 std::int64_t blocks, std::int64_t processors) {
     std::vector<std::vector<Command>> ways;
     if (blocks >= processors) return ways;
-    const auto parts = static_cast<std::int64_t>(
-        std::bit_ceil(static_cast<std::uint64_t>(ceil_quotient(processors, blocks))));
+    const auto parts = static_cast<std::int64_t>(std::bit_ceil(
+        static_cast<std::uint64_t>(ceil_quotient(processors, std::max<std::int64_t>(blocks, 1)))));
     std::set<AxisId> folded;
     for (const StatementId id : region_named(plain, region).statements)
         for (const AxisId axis : folded_axes(plain.diagram[id])) folded.insert(axis);

@@ -16,19 +16,13 @@ constexpr std::size_t kMostBlocks = 8'000'000;
 struct BoxCounter::Parts {
     Parts(const std::vector<Axis>& all_axes, const Mask& mask, const std::vector<Tiling>& cut)
         : axes(all_axes), coordinates(mask.coordinates()), tilings(cut) {
-        for (const Expression& what : coordinates) axis_of.push_back(axis_in_tilings(what));
+        for (const Expression& what : coordinates) axis_of.push_back(tiling_of(what, tilings));
         if (const std::optional<BoxCondition> holds = mask.where_holds())
             condition.emplace(axis_of, tilings, *holds, kMostBlocks);
     }
     Parts(const Parts&) = delete;
     Parts& operator=(const Parts&) = delete;
 
-    [[nodiscard]] std::optional<std::size_t> axis_in_tilings(const Expression& what) const {
-        const AxisIndex* index = std::get_if<AxisIndex>(&what.node);
-        for (std::size_t axis = 0; index != nullptr && axis < tilings.size(); ++axis)
-            if (tilings[axis].axis == index->axis) return axis;
-        return std::nullopt;
-    }
     /// Of coordinates that are no index of an axis that is cut; nullopt where one has none.
     [[nodiscard]] std::optional<std::vector<std::int64_t>> values(
         const std::map<AxisId, std::int64_t>& at) const {

@@ -23,6 +23,13 @@ std::int64_t first_part(std::int64_t count, const std::vector<std::int64_t>& uni
 
 }  // namespace
 
+std::optional<std::size_t> tiling_of(const Expression& what, const std::vector<Tiling>& tilings) {
+    const AxisIndex* index = std::get_if<AxisIndex>(&what.node);
+    for (std::size_t axis = 0; index != nullptr && axis < tilings.size(); ++axis)
+        if (tilings[axis].axis == index->axis) return axis;
+    return std::nullopt;
+}
+
 std::optional<BoxCounts> CountedForms::whole(const Block& block) const {
     CheckedInt boxes = 1;
     CheckedInt points = 1;

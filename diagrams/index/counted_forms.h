@@ -13,6 +13,10 @@
 
 namespace napkin::index {
 
+/// The tiling that an expression is the index of, if it is one.
+[[nodiscard]] std::optional<std::size_t> tiling_of(const Expression& what,
+                                                   const std::vector<Tiling>& tilings);
+
 struct SignatureHash {
     std::size_t operator()(const Signature& signature) const {
         std::uint64_t hash = signature.size();

@@ -22,7 +22,7 @@ struct VisitCounter::Parts {
         : axes(all_axes), mask(asked), tilings(cut) {
         for (const Tiling& tiling : tilings) numbers.push_back({tiling.axis, 1});
         for (const Expression& what : mask.coordinates()) {
-            const std::optional<std::size_t> tiling = tiling_of(what);
+            const std::optional<std::size_t> tiling = tiling_of(what, tilings);
             axis_of.push_back(tiling);
             axis_of.push_back(std::nullopt);
             valid = valid && (tiling || !follows_tiles(what));
@@ -31,12 +31,6 @@ struct VisitCounter::Parts {
     Parts(const Parts&) = delete;
     Parts& operator=(const Parts&) = delete;
 
-    [[nodiscard]] std::optional<std::size_t> tiling_of(const Expression& what) const {
-        const AxisIndex* index = std::get_if<AxisIndex>(&what.node);
-        for (std::size_t axis = 0; index != nullptr && axis < tilings.size(); ++axis)
-            if (tilings[axis].axis == index->axis) return axis;
-        return std::nullopt;
-    }
     /// Elements have the same ends in every box.
     [[nodiscard]] bool follows_tiles(const Expression& what) const {
         if (!arrays_read(what).empty()) return false;
