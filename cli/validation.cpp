@@ -92,7 +92,8 @@ private:
         }
         Comparison rounded = compare(*rounded_, array, outputs_.at(array), offsets);
         rounded.rounded = true;
-        return !rounded.ok || rounded.judged() > given.judged() ? rounded : given;
+        return rounded.verdict() == Verdict::Wrong || rounded.judged() > given.judged() ? rounded
+                                                                                        : given;
     }
 
     [[nodiscard]] Reference reference(const Diagram& plain, const Tensors& inputs,
@@ -155,7 +156,8 @@ private:
 }  // namespace
 
 bool Validation::ok() const {
-    return std::all_of(outputs.begin(), outputs.end(), [](const Comparison& c) { return c.ok; });
+    return std::none_of(outputs.begin(), outputs.end(),
+                        [](const Comparison& c) { return c.verdict() == Verdict::Wrong; });
 }
 
 Verdict Validation::verdict() const {
@@ -181,7 +183,8 @@ Validation left_unchecked(const Diagram& plain) {
 
 void Validation::take_judged(const Validation& other) {
     for (std::size_t at = 0; at < outputs.size(); ++at)
-        if (other.outputs[at].judged() > outputs[at].judged()) outputs[at] = other.outputs[at];
+        if (outputs[at].alike == 0 && other.outputs[at].judged() > outputs[at].judged())
+            outputs[at] = other.outputs[at];
 }
 
 bool Validation::sampled() const {

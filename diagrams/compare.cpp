@@ -39,8 +39,9 @@ Expression held(Expression node) {
     return apply(Function::Exp, {apply(Function::Select, {hidden, at, within})});
 }
 
+/// `alike` is of an element beyond its tolerance that roundings of one sign explain.
 void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t> extents,
-           std::int64_t offset, double got, double expected, double tolerance) {
+           std::int64_t offset, double got, double expected, double tolerance, bool alike) {
     ++comparison.compared;
     if (std::isnan(got) && std::isnan(expected)) {
         ++comparison.undefined;
@@ -78,6 +79,7 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
     if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
     const double ratio = std::isnan(tolerance) ? error : error / tolerance;
     if (!(ratio <= 1)) ++comparison.failed;
+    if (alike) ++comparison.alike;
     comparison.max_abs_error = std::max(comparison.max_abs_error, error);
     if (expected != 0 && std::isfinite(expected))
         comparison.max_rel_error = std::max(comparison.max_rel_error, error / std::abs(expected));
@@ -106,10 +108,31 @@ void summarise(Comparison& comparison, const Totals& totals) {
     if (totals.finite == 0) comparison.infinite = totals.infinite;
 }
 
+/// Whether roundings of one sign explain what is beyond its tolerance. Once they do not, the result
+/// is wrong, and nothing more is asked.
+class AlikeRoundings {
+public:
+    AlikeRoundings(Reference& reference, ArrayId array) : reference_(reference), array_(array) {}
+    [[nodiscard]] bool explain(std::int64_t offset, double value) {
+        if (!may_explain_) return false;
+        const Reference::Elements one =
+            reference_.elements_alike(array_, std::vector<std::int64_t>{offset});
+        may_explain_ = std::abs(value - one.values.front()) <= one.tolerances.front();
+        return may_explain_;
+    }
+
+private:
+    Reference& reference_;
+    ArrayId array_;
+    bool may_explain_ = true;
+};
+
 }  // namespace
 
 Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Precision& precision)
-    : errors_(std::make_unique<ErrorDiagram>(error_diagram(diagram, precision))),
+    : source_(diagram),
+      precision_(precision),
+      errors_(std::make_unique<ErrorDiagram>(error_diagram(diagram, precision))),
       evaluator_(std::make_unique<Evaluator>(errors_->diagram, inputs)),
       inputs_(&inputs) {}
 
@@ -181,6 +204,26 @@ Reference::Elements Reference::elements(ArrayId array, std::span<const std::int6
     return elements;
 }
 
+void Reference::make_alike() {
+    if (alike_) return;
+    const auto with_alike = [](Precision precision) {
+        precision.alike = true;
+        return precision;
+    };
+    alike_ = std::make_unique<Reference>(source_, *inputs_, with_alike(precision_));
+    if (!executed_) return;
+    alike_->executed_ = std::make_unique<Reference>(executed_->source_, *executed_inputs_,
+                                                    with_alike(executed_->precision_));
+}
+
+Reference::Elements Reference::elements_alike(ArrayId array,
+                                              std::span<const std::int64_t> offsets) {
+    make_alike();
+    if (whole_.count(array) != 0 && alike_->whole_.count(array) == 0)
+        alike_->compute_whole({array});
+    return alike_->elements(array, offsets);
+}
+
 void Reference::make_held() {
     if (held_) return;
     held_diagram_ = std::make_unique<Diagram>(errors_->diagram);
@@ -236,6 +279,7 @@ Comparison compare(Reference& reference, ArrayId array, const Tensor& got,
     }
     comparison.sampled = offsets.size() < got.values.size();
     Totals totals;
+    AlikeRoundings alike(reference, array);
     for (std::size_t start = 0; start < offsets.size(); start += kPart) {
         const auto part = offsets.subspan(start, std::min(kPart, offsets.size() - start));
         const Reference::Elements elements = reference.elements(array, part);
@@ -244,13 +288,17 @@ Comparison compare(Reference& reference, ArrayId array, const Tensor& got,
             if (poison && value == *poison) ++comparison.poisoned;
             const double tolerance = elements.tolerances[at];
             const bool differs = !(std::abs(value - elements.values[at]) <= tolerance);
-            if (std::isfinite(value) && differs && !std::isinf(tolerance) &&
-                reference.beyond_double(array, part[at], elements.values[at], tolerance)) {
-                ++comparison.compared;
-                ++comparison.beyond;
-                continue;
+            bool explained = false;
+            if (std::isfinite(value) && differs && !std::isinf(tolerance)) {
+                if (reference.beyond_double(array, part[at], elements.values[at], tolerance)) {
+                    ++comparison.compared;
+                    ++comparison.beyond;
+                    continue;
+                }
+                explained = alike.explain(part[at], value);
             }
-            judge(comparison, totals, got.extents, part[at], value, elements.values[at], tolerance);
+            judge(comparison, totals, got.extents, part[at], value, elements.values[at], tolerance,
+                  explained);
         }
     }
     summarise(comparison, totals);
@@ -297,7 +345,7 @@ const char* name_of(Verdict verdict) {
 }
 
 Verdict Comparison::verdict() const {
-    if (!ok) return Verdict::Wrong;
+    if (!ok) return explained() ? Verdict::Undecided : Verdict::Wrong;
     if (unchecked()) return Verdict::Unchecked;
     return is_enough(judged(), compared) ? Verdict::Right : Verdict::Undecided;
 }
@@ -312,7 +360,7 @@ std::int64_t judgeable(const Reference::Elements& elements) {
     Totals totals;
     for (std::size_t at = 0; at < elements.values.size(); ++at) {
         const double value = elements.values[at];
-        judge(comparison, totals, {}, 0, value, value, elements.tolerances[at]);
+        judge(comparison, totals, {}, 0, value, value, elements.tolerances[at], false);
     }
     summarise(comparison, totals);
     return comparison.judged();
@@ -338,6 +386,8 @@ std::string describe(const Comparison& comparison) {
                     ? fmt::format(", {} undecided within rounding (values of {:.3g})",
                                   comparison.undecided, comparison.size)
                     : fmt::format(", {} undecided", comparison.undecided);
+    if (comparison.explained())
+        text += fmt::format(", {} undecided unless roundings are independent", comparison.alike);
     if (comparison.beyond > 0)
         text += fmt::format(", {} where exponentials are beyond the reference", comparison.beyond);
     if (comparison.infinite > 0)
@@ -345,7 +395,7 @@ std::string describe(const Comparison& comparison) {
     if (comparison.undefined > 0) text += fmt::format(", {} NaN in both", comparison.undefined);
     if (comparison.rounded) text += ", of arrays rounded between kernels";
     if (comparison.scale != 1) text += fmt::format(", of inputs scaled by {}", comparison.scale);
-    if (comparison.ok) return text;
+    if (comparison.verdict() != Verdict::Wrong) return text;
     text += fmt::format("; {} wrong, the worst at [{}]: {:.9g} instead of {:.9g}",
                         comparison.failed, fmt::join(comparison.worst_index, ", "),
                         comparison.worst_got, comparison.worst_expected);

@@ -6,8 +6,9 @@
 // in each element, computed from the values of that very run:
 //   u + v, u - v       e_u + e_v + u |result|
 //   u * v              |u| e_v + |v| e_u + e_u e_v + u |result|
-//   u / v              (e_u + |result| e_v) / |v| + 4 u |result|; all of |result| where v overflows
-//                      f32, since a quotient by infinity is 0
+//   u / v              (e_u + |result| e_v) / |v| + 4 u |result|; all of |result| where |v| is
+//   above
+//                      2^126, whose reciprocal a device may take for 0
 //   exp(x)             result * (e_x + u |x| + 4 u) + min(result, 2^-126), since a device may take
 //                      numbers below that for 0; the other functions likewise by their slope, with
 //                      what an argument beyond f32 makes of them
@@ -32,20 +33,24 @@
 //                      likewise with 2^-20 for u_t, and nothing is cut off
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
 //                      leaves unrounded (Precision::stored) in another type than the arithmetic's
+//   with roundings of one sign (Precision::alike), in place of what stands above of independent
+//   ones
+//                      a sum n u sum of |v_i| / kSafety, of rounded operands 2 u_t sum of |v_i| /
+//                      kSafety more: no computation errs by more
 //   a comparison, a selected index
 //                      infinite where the operands err and lie within kSafety times their errors:
 //                      such elements are undecided and counted, not judged
 //   of integers        all of it is exact, the literals in them too; where one of more than 1/u
 //                      becomes a real number, to be compared with one too, u |integer|
 // An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN or an infinity only
-// where the reference has the same. What passes is not judged, but counted, where it says nothing:
-// where both are NaN; where both are infinite and no element is finite; where the result is
-// infinite and the reference more than f32 holds; where the tolerance is no less than the element
-// and than the root mean square of the output's elements (undecided too); where the reference is
-// another one, or not finite, because an exponential in it is infinite or 0 in double precision,
-// and the result is finite.
-// Other orders of summation, repaired accumulators and approximate device functions are within the
-// factor kSafety.
+// where the reference has the same. One that would pass were all roundings of one sign, as of
+// inputs that are all alike, is counted and leaves the output undecided. What passes is not judged,
+// but counted, where it says nothing: where both are NaN; where both are infinite and no element is
+// finite; where the result is infinite and the reference more than f32 holds; where the tolerance
+// is no less than the element and than the root mean square of the output's elements (undecided
+// too); where the reference is another one, or not finite, because an exponential in it is infinite
+// or 0 in double precision, and the result is finite. Other orders of summation, repaired
+// accumulators and approximate device functions are within the factor kSafety.
 #pragma once
 
 #include <array>
@@ -79,6 +84,8 @@ struct Precision {
     std::set<BoxId> narrow = {};
     /// Of what is stored, arrays that nothing reads before their own values are rounded.
     std::set<ArrayId> handed_over = {};
+    /// Whether all roundings of a sum may have one sign, and not any of their own.
+    bool alike = false;
 };
 /// What a kernel with this relabelling does: f32 arithmetic, saved and retyped arrays in their
 /// storage types.
@@ -130,6 +137,8 @@ public:
     /// their sum, of which double precision cannot tell the value.
     [[nodiscard]] bool beyond_double(ArrayId array, std::int64_t offset, double value,
                                      double tolerance);
+    /// What `elements` says where all roundings may have one sign.
+    [[nodiscard]] Elements elements_alike(ArrayId array, std::span<const std::int64_t> offsets);
     [[nodiscard]] const Diagram& diagram() const { return errors_->diagram; }
 
 private:
@@ -138,7 +147,10 @@ private:
     [[nodiscard]] std::vector<ArrayId> with_bounds(const std::vector<ArrayId>& arrays) const;
     [[nodiscard]] std::vector<ArrayId> executed_twins(const std::vector<ArrayId>& arrays) const;
     void make_held();
+    void make_alike();
 
+    Diagram source_;
+    Precision precision_;
     std::unique_ptr<ErrorDiagram> errors_;
     std::unique_ptr<Evaluator> evaluator_;
     Tensors whole_;  ///< arrays and bounds that are known already
@@ -149,6 +161,7 @@ private:
     Tensors held_whole_;
     std::unique_ptr<Tensors> executed_inputs_;
     std::unique_ptr<Reference> executed_;
+    std::unique_ptr<Reference> alike_;  ///< with roundings of one sign, once asked for
 };
 
 /// Arrays of one diagram as those of another that rules made of it, or that it was made of: what
@@ -160,7 +173,8 @@ private:
 enum class Verdict : std::uint8_t {
     Wrong,      ///< some element is
     Unchecked,  ///< nothing was compared
-    Undecided,  ///< nothing is wrong, but less than `kLeastJudged` of it was judged
+    Undecided,  ///< nothing is wrong, but less than `kLeastJudged` of it was judged, or roundings
+                ///< of one sign alone explain some of it
     Right,
 };
 [[nodiscard]] const char* name_of(Verdict verdict);
@@ -176,6 +190,7 @@ struct Comparison {
     double too_dear = 0;             ///< visits of one element, where it was not compared for them
     bool left_out = false;           ///< not compared, as was asked
     std::int64_t undecided = 0;      ///< right for any value of such a size: not judged
+    std::int64_t alike = 0;          ///< of those that failed, what roundings of one sign explain
     std::int64_t beyond = 0;         ///< exponentials are beyond the reference: not judged
     std::int64_t undefined = 0;      ///< NaN in both: not judged
     std::int64_t infinite = 0;       ///< infinite in both, where no element is finite: not judged
@@ -196,7 +211,11 @@ struct Comparison {
     [[nodiscard]] bool unchecked() const { return left_out || too_dear > 0; }
     /// Elements that could have come out wrong.
     [[nodiscard]] std::int64_t judged() const {
-        return compared - undecided - beyond - undefined - infinite;
+        return compared - undecided - alike - beyond - undefined - infinite;
+    }
+    /// Whether roundings of one sign explain all that failed.
+    [[nodiscard]] bool explained() const {
+        return alike > 0 && failed == alike && nans == 0 && poisoned == 0;
     }
     [[nodiscard]] Verdict verdict() const;
 };

@@ -183,10 +183,13 @@ private:
             if (is_zero(error) && is_zero(seed)) return;
             set_bound(target, error_bounds::larger(error_of_extreme(statement, fold, error), seed));
         } else if (fold.monoid == kSum && !(integral && is_zero(error))) {
+            Expression sum = fold_of(statement, fold, kSum, std::move(error));
+            if (precision_.alike)
+                return set_bound(target, plus(plus(std::move(sum), seed),
+                                              roundings_of_one_sign(statement, fold)));
             const Expression squares = fold_of(statement, fold, kSum, times(value, value));
             const Expression size =
                 plus(magnitude(at_own_axes(target)), apply(Function::Sqrt, {squares}));
-            Expression sum = fold_of(statement, fold, kSum, std::move(error));
             const auto operands = precision_.operands.find(statement.box);
             const bool in_parts =
                 operands != precision_.operands.end() && is_in_parts(operands->second);
@@ -216,6 +219,21 @@ private:
             relative = plus(std::move(relative), number(length_of(fold) * roundoff_));
             set_bound(target, times(magnitude(at_own_axes(target)), std::move(relative)));
         }
+    }
+
+    /// The most that a sum errs by roundings of its own and of its operands.
+    Expression roundings_of_one_sign(const Statement& statement, const Fold& fold) {
+        const Expression& value = fold.values[0];
+        const Expression sizes = fold_of(statement, fold, kSum, magnitude_of_parts(value));
+        double most = length_of(fold) * roundoff_;
+        Expression underflow = number(0);
+        const auto operands = precision_.operands.find(statement.box);
+        if (operands != precision_.operands.end()) {
+            most += 2 * roundoff_of_operands(operands->second);
+            underflow = underflow_of_operands(statement, fold, operands->second);
+        }
+        if (precision_.narrow.contains(statement.box)) most += 32 * kNarrowCut;
+        return plus(rounding(most / kSafety, sizes), std::move(underflow));
     }
 
     /// Of a maximum or minimum: the largest of an element that may be it, which none is that stays

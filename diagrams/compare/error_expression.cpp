@@ -85,15 +85,18 @@ struct CallBound {
         const Expression above = plus(errors[0], times(magnitude(value), errors[1]));
         const Expression slope =
             is_zero(above) ? zero() : apply(Function::Divide, {above, magnitude(arguments[1])});
-        return plus(plus(slope, overflown(1, magnitude(value))), rounded(kFunctionRoundings));
+        return plus(plus(slope, beyond(1, 0x1p126, magnitude(value))), rounded(kFunctionRoundings));
     }
-    /// What an argument that overflows the arithmetic does: a quotient by infinity is 0, of which
-    /// the error is all of the value, and a root or a logarithm of it is infinite.
+    /// What an argument that overflows the arithmetic does: a root or a logarithm of it is
+    /// infinite.
     [[nodiscard]] Expression overflown(std::size_t argument, Expression error) const {
+        return beyond(argument, std::numeric_limits<float>::max(), std::move(error));
+    }
+    /// An error where an argument that errs is larger than this.
+    [[nodiscard]] Expression beyond(std::size_t argument, double most, Expression error) const {
         if (is_zero(errors[argument])) return zero();
         const Expression beyond =
-            apply(Function::Greater,
-                  {magnitude(arguments[argument]), number(std::numeric_limits<float>::max())});
+            apply(Function::Greater, {magnitude(arguments[argument]), number(most)});
         return apply(Function::Select, {beyond, std::move(error), zero()});
     }
     /// Of a whole power all factors may round: it may be a product of them.

@@ -20,6 +20,7 @@ using napkin::Tensor;
 using napkin::Tensors;
 using napkin::test::Builder;
 using napkin::test::operator+;
+using napkin::test::operator*;
 using napkin::test::operator-;
 
 namespace {
@@ -181,4 +182,53 @@ TEST_CASE("undecided: integers are exact, of any literals; what is made of reals
     const Expression scaled = apply(Function::Multiply, {b.at(input), napkin::number(1)});
     const Expression made = Expression{napkin::Convert{napkin::ElementType::I64, {scaled}}, {}};
     CHECK_LT(chosen_by(made).judged(), 40);
+}
+
+TEST_CASE("undecided: roundings of one sign, as of operands that are all alike") {
+    // 1.00390625 = 1 + 2^-8 lies between two numbers of bf16, and each factor is rounded to 1.
+    constexpr std::int64_t kTerms = 4096;
+    const double factor = 1 + 0x1p-8;
+    Builder b;
+    const AxisId n = b.axis("n", 2);
+    const AxisId k = b.axis("k", kTerms);
+    const ArrayId left = b.input("X", {n, k});
+    const ArrayId right = b.input("W", {k});
+    const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+    b.define({output}, Fold{napkin::kSum, {k}, {b.at(left) * b.at(right)}, {}, false});
+    Tensors inputs;
+    inputs[left] = Tensor{{2, kTerms}, std::vector<double>(2 * kTerms, factor)};
+    inputs[right] = Tensor{{kTerms}, std::vector<double>(kTerms, factor)};
+    napkin::Precision precision;
+    precision.operands[b.diagram.statements.front().box] = napkin::ElementType::BF16;
+    const auto compared = [&](double got) {
+        Reference reference(b.diagram, inputs, precision);
+        return compare(reference, output, Tensor{{2}, {got, kTerms * factor * factor}});
+    };
+    const Comparison rounded = compared(kTerms);
+    CHECK_FALSE(rounded.ok);
+    CHECK_EQ(rounded.alike, 1);
+    CHECK_EQ(rounded.judged(), 1);
+    CHECK(rounded.verdict() == napkin::Verdict::Undecided);
+    for (const double beyond : {0.99, 1.02})  // what rounding cannot do
+        CHECK(compared(kTerms * beyond).verdict() == napkin::Verdict::Wrong);
+}
+
+TEST_CASE("undecided: a quotient by what has no normal reciprocal may be 0") {
+    Builder b;
+    const AxisId n = b.axis("n", 2);
+    const ArrayId input = b.input("X", {n});
+    const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+    const Expression below =
+        napkin::number(1) + apply(Function::Exp, {apply(Function::Negate, {b.at(input)})});
+    b.define({output}, Map{apply(Function::Divide, {b.at(input), below})});
+    Tensors inputs;
+    inputs[input] = Tensor{{2}, {-88, -80}};
+    const auto compared = [&](double first, double second) {
+        Reference reference(b.diagram, inputs, {});
+        return compare(reference, output, Tensor{{2}, {first, second}}).ok;
+    };
+    const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
+    CHECK(compared(silu(-88), silu(-80)));
+    CHECK(compared(0, silu(-80)));
+    CHECK_FALSE(compared(silu(-88), 0));
 }
