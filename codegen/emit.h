@@ -57,7 +57,7 @@ struct EmitOptions {
     const SourceMap* sources = nullptr;
 
     [[nodiscard]] schedule::Limits limits() const {
-        return {shared_memory, threads, dynamic_sizes, target == "sm_90a"};
+        return {shared_memory, threads, dynamic_sizes, free_strides, target == "sm_90a"};
     }
 };
 

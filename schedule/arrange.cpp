@@ -193,7 +193,7 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
     std::int64_t columns = 1;
     for (const auto& [variable, tile] : plan.tiles)
         if (tile.home == Home::Fragment && tile.column)
-            columns = std::max(columns, plan.extents.at(*tile.column));
+            columns = std::max(columns, room_along(plan, *tile.column));
     const std::int64_t rows = plan.row ? plan.extents.at(*plan.row) : 1;
     // Without rows, threads share what each column is folded from.
     std::int64_t shared = rows;

@@ -29,6 +29,27 @@ bool contiguous_along(const Array& array, AxisId axis) {
 
 }  // namespace
 
+/// How many elements, up to whole vectors, the row moves that an index of each axis is of; nullopt
+/// where that is not known, or the array has no rows of these columns.
+std::optional<std::map<AxisId, std::int64_t>> Planner::begins_of_rows(const Array& array,
+                                                                      AxisId columns,
+                                                                      std::int64_t vector) const {
+    if (array.axes.empty() || !contiguous_along(array, columns)) return std::nullopt;
+    std::vector<std::uint32_t> order(array.layout.begin(), array.layout.end());
+    if (order.empty())
+        for (std::uint32_t d = 0; d < array.axes.size(); ++d) order.push_back(d);
+    std::map<AxisId, std::int64_t> steps;
+    std::int64_t stride = 1;
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const AxisId id = array.axes[order[i]];
+        const Axis& axis = region_.axes[id.index()];
+        if (axis.dynamic || (axis.woven && id != columns)) return std::nullopt;
+        if (id != columns && stride != 0) steps[id] = stride;
+        stride = stride * axis.extent % vector;
+    }
+    return steps;
+}
+
 std::int64_t Planner::readers_of(VariableId variable) const {
     return std::count_if(computes_.begin(), computes_.end(), [&](const auto& each) {
         const std::vector<VariableId>& reads = each.second->reads;
@@ -129,11 +150,59 @@ bool Planner::row_to_shared(VariableId variable, Tile& tile) {
     return true;
 }
 
+/// Vectors of 16 bytes of rows that begin at no multiple of them. False where rows of two arrays
+/// may begin at different places of a vector, or a block has several rows.
+bool Planner::skew_rows() {
+    if (plan_.row || limits_.dynamic_sizes || limits_.free_strides || plan_.selects ||
+        !plan_.serial.empty() || !plan_.scanned.empty())
+        return false;
+    const bool shares = std::any_of(plan_.tiles.begin(), plan_.tiles.end(), [](const auto& each) {
+        return each.second.home == Home::Shared || each.second.home == Home::Matrix;
+    });
+    if (shares) return false;
+    constexpr std::int64_t kVectorBits = 128;
+    std::optional<AxisId> columns;
+    std::int64_t narrowest = kVectorBits;
+    std::vector<const Array*> arrays;
+    bool alike = true;
+    const auto note = [&](VariableId variable, const Array& array, ElementType type) {
+        const Tile& tile = plan_.tiles.at(variable);
+        if (tile.home != Home::Fragment) return;
+        alike = alike && columns.value_or(*tile.column) == *tile.column;
+        columns = *tile.column;
+        if (loads_.contains(variable) && readers_of(variable) == 1) return;
+        narrowest = std::min(narrowest, static_cast<std::int64_t>(bits_of(type)));
+        arrays.push_back(&array);
+    };
+    for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+        if (const Load* load = std::get_if<Load>(&statement.node)) {
+            alike = alike && !is_view(*load);
+            note(load->target, region_.arrays[load->array.index()],
+                 region_.variables[load->target.index()].type);
+        }
+        if (const Save* save = std::get_if<Save>(&statement.node))
+            note(save->source, region_.arrays[save->array.index()], region_.stored.at(save->array));
+    });
+    if (!alike || !columns || plan_.extents.at(*columns) != region_.axes[columns->index()].extent)
+        return false;
+    const std::int64_t vector = kVectorBits / narrowest;
+    std::optional<std::map<AxisId, std::int64_t>> begins;  // how far a step along an axis moves it
+    for (const Array* array : arrays) {
+        const std::optional<std::map<AxisId, std::int64_t>> own =
+            begins_of_rows(*array, *columns, vector);
+        if (!own || begins.value_or(*own) != *own) return false;
+        begins = own;
+    }
+    plan_.vector = vector;
+    plan_.skewed = columns;
+    return true;
+}
+
 /// Rows that are read more than once go to shared memory, as they are. False where something else
 /// must be held, or where it is copied by less than 8 bytes at once.
 bool Planner::rows_to_shared() {
     constexpr std::int64_t kLeastVector = 4;
-    if (plan_.vector < kLeastVector || !plan_.tile_axes.empty()) return false;
+    if (!plan_.tile_axes.empty() || (plan_.vector < kLeastVector && !skew_rows())) return false;
     for (auto& [variable, tile] : plan_.tiles)
         if (tile.home == Home::Fragment && !row_to_shared(variable, tile)) return false;
     return plan_.bytes_in_shared > 0;

@@ -22,6 +22,8 @@ struct Limits {
     int threads = 0;                      ///< a multiple of 32; chosen from the tiles when 0
     /// Every axis that no tile holds whole has its size at run time.
     bool dynamic_sizes = false;
+    /// Whether strides of arrays are arguments, and not those of arrays without gaps.
+    bool free_strides = false;
     /// Whether warp groups carry out products, from panels in shared memory that an agent of its
     /// own fills.
     bool warp_groups = false;

@@ -407,12 +407,17 @@ void Planner::extend_rows() {
         }
 }
 
+std::int64_t room_along(const Plan& plan, AxisId axis) {
+    return plan.extents.at(axis) + (plan.skewed == axis ? plan.vector - 1 : 0);
+}
+
 ColumnShare columns_of(const Plan& plan, AxisId axis) {
-    const std::int64_t extent = plan.extents.at(axis);
     if (!plan.has_products()) {
-        const std::int64_t columns = padded(extent, plan.lanes_per_row * plan.vector);
+        const std::int64_t columns =
+            padded(room_along(plan, axis), plan.lanes_per_row * plan.vector);
         return {columns, columns, columns / plan.lanes_per_row, false};
     }
+    const std::int64_t extent = plan.extents.at(axis);
     constexpr std::int64_t kLanesOfRow = 4;
     ColumnShare share;
     share.padded = padded(extent, kTile);

@@ -168,6 +168,10 @@ struct Plan {
     /// Bytes of an element of all arrays whose rows lie in shared memory as they were loaded, where
     /// each thread has its own; results are saved as they are computed. 0 where there are none.
     std::int64_t bytes_in_shared = 0;
+    /// The columns of rows that begin at no multiple of a vector. Vectors do: column 0 is one of
+    /// the first vector's elements, the same one in all arrays, and what stands before it is no
+    /// column.
+    std::optional<AxisId> skewed;
     std::int64_t registers_of_rows = 0;  ///< of a thread, where no product is
     std::set<ArrayId> stageable;         ///< arrays that can be saved through shared memory
     std::set<ArrayId> staged;            ///< those that are
@@ -190,6 +194,9 @@ struct Plan {
         return lanes_per_row > 32 ? rows_of_warp : rows_of_warp * lanes_per_row / 32;
     }
 };
+
+/// Columns along an axis that threads have room for at least, where no product is.
+[[nodiscard]] std::int64_t room_along(const Plan& plan, AxisId axis);
 
 /// How the columns along an axis are shared by warps and their threads.
 struct ColumnShare {

@@ -149,13 +149,17 @@ void RegionFrame::finish_strides() {
     auto next = strides.begin();
     for (KernelParameter& parameter : parameters)
         if (parameter.kind == KernelParameter::Kind::Stride) parameter = *next++;
+    const auto elements = [](const std::map<ArrayId, std::int64_t>& of, ArrayId array) {
+        const auto known = of.find(array);
+        return known == of.end() ? 1 : known->second;
+    };
     for (KernelParameter& parameter : program_.parameters) {
-        const auto vector = vectors_.find(parameter.array);
-        if (vector == vectors_.end()) continue;
-        if (parameter.kind == KernelParameter::Kind::Stride)
-            parameter.multiple = vector->second;
-        else if (parameter.kind == KernelParameter::Kind::Buffer)
-            parameter.multiple = vector->second * kernel::element_bytes(parameter.type);
+        const std::int64_t vector = elements(vectors_, parameter.array);
+        const std::int64_t address = std::lcm(vector, elements(aligned_, parameter.array));
+        if (parameter.kind == KernelParameter::Kind::Stride && vector > 1)
+            parameter.multiple = vector;
+        else if (parameter.kind == KernelParameter::Kind::Buffer && address > 1)
+            parameter.multiple = address * kernel::element_bytes(parameter.type);
     }
 }
 

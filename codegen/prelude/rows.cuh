@@ -195,6 +195,51 @@ struct SavedRows : RowPlaces<kRows, kVectors, kVector, kLanes> {
     }
 };
 
+/// How many elements of its vector stand before an element.
+template <int kVector>
+NK_DEVICE int place_in_vector(i64 at) {
+    return int(at & (kVector - 1));
+}
+
+/// The same of one row that begins at no multiple of a vector: its element (0, column) is
+/// array[to + column], `to - skew` is a multiple of kVector, and a thread's column j is
+/// column(j) - skew.
+template <class T, int kRows, int kVectors, int kVector, int kLanes>
+struct SkewedRows : RowPlaces<kRows, kVectors, kVector, kLanes> {
+    static_assert(kRows == 1);
+    Global<T> array;
+    i64 to;
+    int skew;
+    int columns;
+    static constexpr int part = kPartOf<T, kVector>;
+    T made[part];
+
+    NK_DEVICE SkewedRows(Global<T> where, i64 from, int before, int count)
+        : array(where), to(from), skew(before), columns(count) {}
+
+    struct Element {
+        SkewedRows& all;
+        int j;
+        NK_DEVICE void operator=(float value) {
+            all.made[j % part] = convert<T>(value);
+            if (j % part == part - 1) all.save(j - j % part);
+        }
+    };
+    NK_DEVICE Element operator()(int, int j) { return {*this, j}; }
+
+    NK_DEVICE void save(int j) {
+        const int column = this->column(j) - skew;
+        const bool whole = column >= 0 && column + part <= columns;
+        u32 words[part * int(sizeof(T)) / 4];
+        memcpy(words, made, sizeof made);
+        write_vector(array, to + column, words, whole);
+        if (whole || column + part <= 0 || column >= columns) return;
+#pragma unroll
+        for (int k = 0; k < part; ++k)
+            if (column + k >= 0 && column + k < columns) array[to + column + k] = made[k];
+    }
+};
+
 /// Reads a warp's rows from device memory: element (row, column) is
 /// array[from + row * row_stride + column] where row < rows and column < columns, else 0.
 /// Places of vectors are multiples of their size, of 16 bytes where they are larger.
@@ -256,6 +301,38 @@ NK_DEVICE void load_rows(SharedRows<T, kRows, kVectors, kVector, kLanes, kThread
                               maximum(valid, 0));
         }
     commit_copies();
+    wait_copies<0>();
+}
+
+/// One row that begins at no multiple of a vector: element (0, column) is array[from + column],
+/// `from - skew` is a multiple of kVector, and a thread's column j is column(j) - skew.
+template <class T, int kRows, int kVectors, int kVector, int kLanes, int kThreads>
+NK_DEVICE void load_rows(SharedRows<T, kRows, kVectors, kVector, kLanes, kThreads>& own,
+                         Global<const T> array, i64 from, int skew, int columns) {
+    static_assert(kRows == 1);
+    constexpr int kPart = kPartOf<T, kVector>;
+    const auto is_whole = [&](int column) NK_INLINE {
+        return column >= 0 && column + kPart <= columns;
+    };
+#pragma unroll
+    for (int j = 0; j < kVectors * kVector; j += kPart) {
+        const int column = own.column(j) - skew;
+        if (is_whole(column))
+            start_copy<kPart>(own.all, own.place(0, j), array, from + column, kPart);
+    }
+    commit_copies();
+#pragma unroll 1
+    for (int j = 0; j < kVectors * kVector; j += kPart) {
+        const int column = own.column(j) - skew;
+        if (is_whole(column)) continue;
+        T values[kPart] = {};
+#pragma unroll
+        for (int k = 0; k < kPart; ++k)
+            if (column + k >= 0 && column + k < columns) values[k] = array[from + column + k];
+        u32 words[kPart * int(sizeof(T)) / 4];
+        memcpy(words, values, sizeof values);
+        write_words(own.all, own.place(0, j), words);
+    }
     wait_copies<0>();
 }
 

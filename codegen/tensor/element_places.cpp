@@ -14,6 +14,11 @@ using kernel::call;
 using kernel::variable;
 using schedule::Home;
 
+/// The nearest index of a dimension.
+IndexForm kept_below(const IndexForm& at, const IndexForm& size) {
+    return minimum(range_of(at).low < 0 ? maximum(at, IndexForm(0)) : at, size - 1);
+}
+
 }  // namespace
 
 /// Functions for which a small integer is not the real number that it is elsewhere.
@@ -172,9 +177,10 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
         if (at != range.start + local_index(axis)) continue;
         if (looped_.contains(axis)) return at;
         const bool inside = is(axis == plan_.row ? row_test() : column_test(axis), true);
-        return inside && !runs_past(axis) ? at : minimum(at, size - 1);
+        if (inside && !runs_past(axis)) return at;
+        break;
     }
-    return minimum(range_of(at).low < 0 ? maximum(at, IndexForm(0)) : at, size - 1);
+    return kept_below(at, size);
 }
 
 IndexForm TensorLowering::place_in_tile(const IndexForm& at, const IndexForm& origin, AxisId own,
@@ -201,7 +207,7 @@ std::vector<IndexForm> TensorLowering::gathered(const Load& load, ArrayId target
                           : axes[d] == plan_.row
                               ? !is(row_test(), true)
                               : plan_.extents.at(axes[d]) > 1 && !is(column_test(axes[d]), true);
-        element.index[axes[d]] = last ? minimum(at[d], sizes_[axes[d].index()] - 1) : at[d];
+        element.index[axes[d]] = last ? kept_below(at[d], sizes_[axes[d].index()]) : at[d];
     }
     std::vector<IndexForm> places;
     for (const Expression& index : load.gather)

@@ -27,9 +27,9 @@ bool is_trivial(const Expression& expression) {
 }  // namespace
 
 TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
-    const std::int64_t extent = plan_.extents.at(axis);
     Columns columns;
     if (plan_.has_products()) {
+        const std::int64_t extent = plan_.extents.at(axis);
         constexpr std::int64_t kColumnsOfTile = 8;
         columns.padded = padded(extent, schedule::kTile);
         columns.split = plan_.split.contains(axis);
@@ -39,12 +39,12 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
         columns.count = across * 2;
         return columns;
     }
-    const std::int64_t unit = plan_.lanes_per_row * plan_.vector;
-    columns.padded = padded(extent, unit);
-    columns.count = columns.padded / plan_.lanes_per_row;
-    columns.type = {
-        "RowFragment",
-        {plan_.rows_of_thread(), columns.padded / unit, plan_.vector, plan_.lanes_per_row}};
+    const schedule::ColumnShare share = schedule::columns_of(plan_, axis);
+    columns.padded = share.padded;
+    columns.count = share.of_thread;
+    columns.type = {"RowFragment",
+                    {plan_.rows_of_thread(), share.of_thread / plan_.vector, plan_.vector,
+                     plan_.lanes_per_row}};
     return columns;
 }
 
@@ -59,7 +59,17 @@ IndexForm TensorLowering::local_index(AxisId axis) const {
     const std::int64_t capacity = ranges_.at(axis).capacity;
     const std::int64_t most =
         is_part(axis) ? capacity + kMostPadding : padded(capacity, kMostPadding);
-    return counted(axis_names_[axis.index()].local, most - 1);
+    const std::string& name = axis_names_[axis.index()].local;
+    if (plan_.skewed == axis)
+        return index_atom(variable(name), {1 - plan_.vector, most + plan_.vector});
+    return counted(name, most - 1);
+}
+
+kernel::Expression TensorLowering::column_of(AxisId axis, kernel::Expression j) const {
+    const Columns columns = columns_of(axis);
+    kernel::Expression column = invoke(kernel::scoped(columns.type, "column"), {std::move(j)});
+    if (columns.split) return warp_part(axis) + std::move(column);
+    return plan_.skewed == axis ? std::move(column) - variable(skew_) : column;
 }
 
 std::vector<schedule::TilePart> TensorLowering::tile_parts(AxisId axis) const {
@@ -96,6 +106,8 @@ kernel::Expression TensorLowering::is_inside(AxisId axis, std::int64_t padded_to
         return variable(axis_names_[of.index()].local) < expression_of(ranges_.at(of).count);
     };
     const std::vector<schedule::TilePart> parts = tile_parts(axis);
+    if (plan_.skewed == axis)
+        return variable(axis_names_[axis.index()].local) >= 0 && below_count(axis);
     if (parts.empty())
         return ranges_.at(axis).count.is_constant(padded_to) ? true : below_count(axis);
     const bool pads = padded_to != plan_.extents.at(axis);
@@ -220,13 +232,10 @@ Body TensorLowering::row_loop(Body inner) const {
 }
 
 Body TensorLowering::column_loop(AxisId axis, Body inner) const {
-    const Columns columns = columns_of(axis);
-    kernel::Expression column = invoke(kernel::scoped(columns.type, "column"), {variable("j")});
-    if (columns.split) column = warp_part(axis) + std::move(column);
-    Body body = {define("int", axis_names_[axis.index()].local, std::move(column))};
+    Body body = {define("int", axis_names_[axis.index()].local, column_of(axis, variable("j")))};
     append(body, define_parts(axis));
     append(body, std::move(inner));
-    return {kernel::unrolled_loop("j", columns.count, std::move(body))};
+    return {kernel::unrolled_loop("j", columns_of(axis).count, std::move(body))};
 }
 
 ElementScope TensorLowering::element_of(const Domain& domain) const {

@@ -89,6 +89,7 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
         const int width =
             nibbles ? word_nibbles(load.array, multiple) : vector_elements(load.array, multiple);
         const char* read = nibbles ? "nibbles_at" : "values_at";
+        const bool skewed = plan_.skewed == vectors.columns;
         const IndexForm offset = device_offset(load.array, from);
         kernel::Expression place = expression_of(offset);
         constexpr std::size_t kLong = 70;
@@ -97,8 +98,15 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
             vectors.before.push_back(define(type_of(offset), begin, std::move(place)));
             place = variable(begin);
         }
-        value = call({read, {vectors.count, width}}, {variable(buffer_name(load.array, false)),
-                                                      std::move(place), expression_of(valid)});
+        const kernel::Expression buffer = variable(buffer_name(load.array, false));
+        if (skewed)
+            value = call(
+                {"values_between", {vectors.count}},
+                {buffer, std::move(place), expression_of(maximum(IndexForm(0) - vectors.first, 0)),
+                 expression_of(valid)});
+        else
+            value = call({read, {vectors.count, width}},
+                         {buffer, std::move(place), expression_of(valid)});
     }
     const std::string name = names_.fresh("v");
     vectors.before.push_back(define("auto", name, std::move(value)));

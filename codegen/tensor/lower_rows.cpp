@@ -11,6 +11,7 @@ namespace {
 
 using kernel::Body;
 using kernel::call;
+using kernel::define;
 using kernel::only_if;
 using kernel::Run;
 using kernel::thread_index;
@@ -45,6 +46,7 @@ bool TensorLowering::in_vectors(ArrayId id, const IndexForm& first_column) {
 
 void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     const schedule::Tile& tile = plan_.tiles.at(load.target);
+    if (plan_.skewed) return load_skewed(load, body);
     declare(load.target, body);
     if (schedule::is_tiled(plan_.tile_axes, load)) {
         if (device_type(load.array) == ElementType::I4) return load_elements(load, body);
@@ -87,6 +89,26 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
                                 column_count})}});
 }
 
+/// A row whose first element is one of a vector's, at the same place in all arrays.
+void TensorLowering::load_skewed(const Load& load, Body& body) {
+    const Source source = source_of(load);
+    kernel::Expression column_count = 1;
+    for (std::size_t d = 0; d < load.index.size(); ++d)
+        if (std::get<AxisIndex>(load.index[d].front().node).axis == plan_.skewed)
+            column_count = expression_of(source.count[d]);
+    const IndexForm offset = device_offset(load.array, source.origin);
+    if (skew_.empty()) {
+        skew_ = names_.fresh("skew");
+        body.push_back(define("int", skew_,
+                              call({"place_in_vector", {plan_.vector}}, {expression_of(offset)})));
+    }
+    declare(load.target, body);
+    align_address(load.array, plan_.vector);
+    body.push_back({Run{
+        call("load_rows", {place(load.target), variable(buffer_name(load.array, false)),
+                           expression_of(offset), variable(skew_), std::move(column_count)})}});
+}
+
 /// Element by element, where neighbours along the columns are no neighbours in device memory.
 void TensorLowering::load_elements(const Load& load, Body& body) {
     const schedule::Tile& tile = plan_.tiles.at(load.target);
@@ -115,7 +137,9 @@ std::optional<std::vector<kernel::Expression>> TensorLowering::row_places(const 
     const Array& array = region_.arrays[save.array.index()];
     const schedule::Tile& tile = plan_.tiles.at(save.source);
     const std::size_t last = innermost_dimension(array);
-    if (array.axes[last] != *tile.column || !in_vectors(save.array, ranges_.at(*tile.column).start))
+    const bool skewed = plan_.skewed == tile.column;
+    if (array.axes[last] != *tile.column ||
+        (!skewed && !in_vectors(save.array, ranges_.at(*tile.column).start)))
         return std::nullopt;
     std::vector<IndexForm> origin;
     kernel::Expression stride = 0;
@@ -163,6 +187,11 @@ bool TensorLowering::declare_own_rows(VariableId id, Body& body) {
         if (!places) return false;
         rows.name = "SavedRows";
         made_of = *std::move(places);
+        if (plan_.skewed) {
+            rows.name = "SkewedRows";
+            made_of = {made_of.front(), variable(skew_), made_of.back()};
+            align_address(save->array, plan_.vector);
+        }
         made_of.insert(made_of.begin(), variable(buffer_name(save->array, true)));
         at_once_.insert(id);
     }

@@ -30,7 +30,7 @@ TensorLowering::Vectors TensorLowering::vectors_of_row(AxisId column) {
     vectors.element = names_.fresh("element");
     vectors.local = local_index(column);
     vectors.first = index_atom(vectors.begin, range_of(vectors.local));
-    multiples_[vectors.begin] = plan_.vector;
+    if (plan_.skewed != column) multiples_[vectors.begin] = plan_.vector;
     return vectors;
 }
 
@@ -44,8 +44,7 @@ Body TensorLowering::loop_in_vectors(Vectors vectors, Body inside) {
                  define("int", axis_names_[vectors.columns.index()].local,
                         variable(vectors.begin) + element)};
     append(each, std::move(inside));
-    Body whole = {
-        define("int", vectors.begin, invoke(kernel::scoped(columns.type, "column"), {begin}))};
+    Body whole = {define("int", vectors.begin, column_of(vectors.columns, begin))};
     append(whole, std::move(vectors.before));
     whole.push_back(kernel::unrolled_loop(vectors.element, vectors.count, std::move(each)));
     return {kernel::unrolled_loop(vector, columns.count / vectors.count, std::move(whole))};

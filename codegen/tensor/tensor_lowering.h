@@ -257,6 +257,7 @@ private:
                                                     const std::vector<Expression>& index);
     [[nodiscard]] bool in_vectors(ArrayId id, const IndexForm& first_column);
     void lower_fragment_load(const Load& load, Span span, Body& body);
+    void load_skewed(const Load& load, Body& body);
     void load_elements(const Load& load, Body& body);
     [[nodiscard]] std::optional<std::vector<kernel::Expression>> row_places(const Save& save);
     [[nodiscard]] const Save* saved_at_once(VariableId variable) const;
@@ -363,6 +364,8 @@ private:
     [[nodiscard]] bool is_as_loaded(VariableId variable) const;
     void declare(VariableId variable, Body& body);
     [[nodiscard]] IndexForm local_index(AxisId axis) const;
+    /// The index in the block's part of columns that a thread's column j has.
+    [[nodiscard]] kernel::Expression column_of(AxisId axis, kernel::Expression j) const;
     /// Of a tile axis (schedule/tile_axes.h); of others none.
     [[nodiscard]] std::vector<schedule::TilePart> tile_parts(AxisId axis) const;
     [[nodiscard]] bool is_part(AxisId axis) const;
@@ -547,6 +550,7 @@ private:
     std::map<VariableId, Span> deferred_;  // loads that are made where they are first used
     std::set<VariableId> declared_;
     std::set<VariableId> at_once_;  // saved as they are computed
+    std::string skew_;              // how many elements stand before a skewed row's first
     std::vector<ExpressionScope::Known> known_;
     kernel::Expression tested_ = true;  // whether the chunk's tests are needed
     std::set<AxisId> looped_;           // axes along which a serial fold goes
