@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "diagrams/drawing/draw_rows.h"
 #include "diagrams/drawing/factors_apart.h"
@@ -14,6 +15,7 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kDiagramTitleSize = 14;
+constexpr std::size_t kAnyRows = std::numeric_limits<std::size_t>::max();
 constexpr double kLeastKernel = 2 * kLeastCrossing;  // wide, a load and a save
 
 /// Sizes one after another, in lines of the picture's width.
@@ -33,28 +35,12 @@ std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const Dra
     return lines;
 }
 
-/// The first column that texts take, and the one after the last that texts or lines do: a line
-/// takes all of the one that it ends in.
-std::pair<int, int> columns_taken(const Canvas& canvas) {
-    std::pair<int, int> taken;
-    for (const Operation& operation : canvas.operations) {
-        if (const Text* text = std::get_if<Text>(&operation.shape)) {
-            const int first = first_column(*text);
-            const int width = static_cast<int>(columns_in(to_unicode(text->text)));
-            taken = {std::min(taken.first, first), std::max(taken.second, first + width)};
-        } else if (std::holds_alternative<Line>(operation.shape)) {
-            taken.second = std::max(taken.second, column_at(bounds_of(operation).right) + 1);
-        }
-    }
-    return taken;
-}
-
 /// Makes room for texts whose characters are wider than the type that canvases count with, if need
 /// be in the margins.
 void fit_characters(Canvas& canvas, double max_width) {
     const auto [first, end] = columns_taken(canvas);
     const int most = static_cast<int>(max_width / kTerminalCell);
-    const int shift = first < 0 ? -first : end == most + 1 ? -1 : 0;
+    const int shift = first < 0 ? -first : -std::clamp(end - most, 0, first);
     translate(canvas, shift * kTerminalCell, 0);
     canvas.width = std::max(canvas.width, end * kTerminalCell) + shift * kTerminalCell;
 }
@@ -71,7 +57,7 @@ double first_wire(const Canvas& canvas) {
 Canvas draw_kernel(const Contents& contents, DrawOptions options, std::size_t kernel) {
     for (TableRow& row : options.rows)
         row.cumulative = kernel < row.totals.size() ? row.totals[kernel] : "";
-    Canvas picture = draw_rows(contents, options, kernel).picture;
+    Canvas picture = draw_rows(contents, options, kernel, kAnyRows).picture;
     const Box2 box = bounds_of(picture);
     picture.text(plain_text(region_name(contents.diagram, contents.relabelling.regions[kernel])),
                  {box.left, box.top - 12}, Anchor::Left, kDiagramTitleSize);
@@ -161,9 +147,8 @@ Canvas draw_parts(const Contents& contents, DrawOptions options) {
     const std::size_t kernels = contents.relabelling.regions.size();
     if (kernels > 1 && static_cast<double>(kernels) * kLeastKernel > options.max_width)
         return draw_kernels(contents, options);
-    Rows whole = draw_rows(contents, options, std::nullopt);
-    const bool fits =
-        whole.count == 1 && whole.clear && width_of(whole.picture) <= options.max_width;
+    Rows whole = draw_rows(contents, options, std::nullopt, kernels == 1 ? kAnyRows : 1);
+    const bool fits = whole.clear && width_of(whole.picture) <= options.max_width;
     if (fits || kernels == 1) return std::move(whole.picture);
     return draw_kernels(contents, options);
 }
