@@ -1,6 +1,7 @@
 // One picture of a diagram: its rows, or its kernels one by one, with legend, title and remarks.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -18,8 +19,8 @@ constexpr double kDiagramTitleSize = 14;
 constexpr std::size_t kAnyRows = std::numeric_limits<std::size_t>::max();
 constexpr double kLeastKernel = 2 * kLeastCrossing;  // wide, a load and a save
 
-/// Sizes one after another, in lines of the picture's width.
-std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const DrawOptions& options) {
+/// Parts one after another, in lines of the picture's width.
+std::vector<MathText> lines_of(const std::vector<MathText>& parts, const DrawOptions& options) {
     std::vector<MathText> lines;
     for (const MathText& part : parts) {
         if (!lines.empty()) {
@@ -43,6 +44,30 @@ void fit_characters(Canvas& canvas, double max_width) {
     const int shift = first < 0 ? -first : -std::clamp(end - most, 0, first);
     translate(canvas, shift * kTerminalCell, 0);
     canvas.width = std::max(canvas.width, end * kTerminalCell) + shift * kTerminalCell;
+}
+
+/// Whether a text has a name between signs that are none of a name's.
+bool mentions(std::string_view text, std::string_view name) {
+    const auto ends = [&](std::size_t at) {
+        return at >= text.size() || (std::isalnum(static_cast<unsigned char>(text[at])) == 0);
+    };
+    for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1))
+        if ((at == 0 || ends(at - 1)) && ends(at + name.size())) return true;
+    return false;
+}
+
+/// What the short names of the picture stand for.
+std::vector<MathText> key_of(const Canvas& picture, const DrawOptions& options) {
+    std::vector<std::string> texts;
+    for (const Operation& operation : picture.operations)
+        if (const Text* text = std::get_if<Text>(&operation.shape))
+            texts.push_back(to_unicode(text->text));
+    std::vector<MathText> parts;
+    for (const auto& [name, whole] : options.key)
+        if (std::any_of(texts.begin(), texts.end(),
+                        [&](const std::string& text) { return mentions(text, name); }))
+            parts.push_back(plain_text(name + " = " + whole));
+    return parts;
 }
 
 double first_wire(const Canvas& canvas) {
@@ -155,6 +180,10 @@ Canvas draw_parts(const Contents& contents, DrawOptions options) {
 
 }  // namespace
 
+double width_on(Medium medium, const Canvas& picture) {
+    return medium == Medium::Page ? picture.width : kTerminalCell * columns_taken(picture).second;
+}
+
 Canvas draw_levels(const std::vector<Canvas>& pictures) {
     constexpr std::array kLevels = {std::pair("device", "device memory"),
                                     std::pair("cache", "cache"),
@@ -190,8 +219,9 @@ Canvas draw_diagram(const Diagram& given, const Relabelling& given_relabelling,
         below += options.medium == Medium::Page ? kLineHeight : kTerminalStep;
     };
     if (options.legend)
-        for (const MathText& line : legend_lines(labels.legend(), options)) remark(line);
+        for (const MathText& line : lines_of(labels.legend(), options)) remark(line);
     for (const MathText& line : options.remarks) remark(line);
+    for (const MathText& line : lines_of(key_of(picture, options), options)) remark(line);
     if (options.legend && options.levels && options.medium == Medium::Page)
         add(picture, draw_levels({picture}), box.left, below);
     if (!options.title.empty())
