@@ -80,7 +80,7 @@ std::string text_of(const RunReport& report) {
     std::string text = "device: " + report.device + "\n";
     if (!report.executed)
         text += "  transfers were counted but no values computed: " + short_number(report.work) +
-                " elements are too many for this device (--set makes them fewer)\n";
+                " elements are too many for this device (`set`, or --set, makes them fewer)\n";
     for (const Comparison& output : report.validation.outputs) {
         const Verdict verdict = output.verdict();
         text += std::string("  ") + (verdict == Verdict::Wrong ? "WRONG" : name_of(verdict)) +

@@ -18,6 +18,7 @@
 #include "cli/suggest.h"
 #include "cli/unused_options.h"
 #include "cli/workbench.h"
+#include "derive/tile_program.h"
 
 namespace napkin::cli {
 namespace {
@@ -328,7 +329,11 @@ void Session::show(const std::string& rest) {
         else
             print_diagnostics(cost.error(), context_.sources);
     } else if (rest == "tile") {
-        emit("tile");
+        const Result<TileProgram> tiles = expand(state);
+        if (tiles)
+            say(print(*tiles, context_.sources));
+        else
+            print_diagnostics(tiles.error(), context_.sources);
     } else if (words_of(rest).front() == "live") {
         display_.live(std::string(trimmed(rest.substr(4))), bench_);
     } else if (rest == "image" || rest == "text") {
@@ -347,9 +352,10 @@ void Session::save(const std::string& rest) {
     if (!failure) failure = write_file(file, derivation);
     if (failure) return print_diagnostics({{*failure}}, context_.sources);
     saved_ = derivation;
-    const std::size_t steps = bench_.current().steps.size();
-    say("  saved " + std::to_string(steps) + (steps == 1 ? " step to " : " steps to ") + file +
-        "\n");
+    say("  saved " + contents_text(bench_.current(), bench_.settings()) + " to " + file + "\n");
+    const std::string parameters = parameters_text(bench_.current(), bench_.settings());
+    if (!parameters.empty())
+        say("  a derivation holds no parameters: give `--set " + parameters + "` with it\n");
 }
 
 void Session::quit(const std::string& /*rest*/) {

@@ -74,6 +74,9 @@ Result<int> mask_of_matrix(const Arguments& arguments) {
         return Diagnostics{{option_of_a_diagram(given.front(), arguments.file)}};
     const Result<MaskMatrix> matrix = read_matrix(arguments.file);
     if (!matrix) return matrix.error();
+    const bool is_rows = arguments.output.empty() || holds_rows(arguments.output);
+    if (arguments.as.empty() && !is_rows)
+        return Diagnostics{{mask_ending_unknown(arguments.output)}};
     if (arguments.as.empty() || arguments.as == "acsr")
         return written(compressed_text(*matrix, arguments.file), arguments.output);
     if (arguments.as != "ncd") return Diagnostics{{mask_form_unfit(arguments.as, arguments.file)}};

@@ -172,8 +172,10 @@ std::vector<std::int64_t> MaskMatrix::visible(std::int64_t row) const {
 
 namespace {
 
+enum class Read { Row, NoRow, Beyond };
+
 /// Adds the columns of `stride first count`, with ` x stride count` where it repeats.
-bool read_progression(const std::string& text, std::set<std::int64_t>& columns,
+Read read_progression(const std::string& text, std::set<std::int64_t>& columns,
                       std::int64_t beyond) {
     std::istringstream words(text);
     std::int64_t stride = 0;
@@ -182,18 +184,18 @@ bool read_progression(const std::string& text, std::set<std::int64_t>& columns,
     std::int64_t again = 0;
     std::int64_t times = 1;
     std::string sign;
-    if (!(words >> stride >> first >> count)) return false;
-    if (words >> sign && (sign != "x" || !(words >> again >> times))) return false;
+    if (!(words >> stride >> first >> count)) return Read::NoRow;
+    if (words >> sign && (sign != "x" || !(words >> again >> times))) return Read::NoRow;
     if (words >> sign || stride < 1 || first < 0 || count < 0 || again < 0 || times < 1)
-        return false;
-    if (count == 0) return true;
+        return Read::NoRow;
+    if (count == 0) return Read::Row;
     const std::int64_t last =
         saturating_add(first, saturating_add(saturating_multiply(stride, count - 1),
                                              saturating_multiply(again, times - 1)));
-    if (last >= beyond) return false;
+    if (last >= beyond) return Read::Beyond;
     for (std::int64_t k = 0; k < times; ++k)
         for (std::int64_t t = 0; t < count; ++t) columns.insert(first + again * k + stride * t);
-    return true;
+    return Read::Row;
 }
 
 /// What `compressed_text` writes, line by line.
@@ -224,7 +226,10 @@ private:
         ended_ = !std::getline(lines_, line_);
         ++number_;
     }
-    [[nodiscard]] Diagnostics wrong() const { return {{no_compressed_row(path_, number_)}}; }
+    [[nodiscard]] Diagnostics wrong() const {
+        if (is_beyond_) return {{row_past_columns(path_, number_, matrix_.columns)}};
+        return {{no_compressed_row(path_, number_)}};
+    }
 
     /// `# 8 rows of 16, ...`, the same of every head.
     bool begin_head() {
@@ -251,8 +256,10 @@ private:
         std::set<std::int64_t> columns;
         for (std::size_t at = 0; at != std::string::npos;) {
             const std::size_t end = line_.find(" + ", at);
-            if (!read_progression(line_.substr(at, end - at), columns, matrix_.columns))
-                return false;
+            const Read read =
+                read_progression(line_.substr(at, end - at), columns, matrix_.columns);
+            is_beyond_ = read == Read::Beyond;
+            if (read != Read::Row) return false;
             at = end == std::string::npos ? end : end + 3;
         }
         for (const std::int64_t column : columns)
@@ -267,6 +274,7 @@ private:
     std::string line_;
     std::int64_t number_ = 0;  // of the line
     bool ended_ = false;
+    bool is_beyond_ = false;  // its columns
     MaskMatrix matrix_;
     std::int64_t heads_ = 0;  // that were read
     std::int64_t row_ = 0;

@@ -165,6 +165,14 @@ Diagnostic no_compressed_row(const std::string& path, std::int64_t line) {
                        "stride count` where that repeats and ` + ` before another");
 }
 
+Diagnostic row_past_columns(const std::string& path, std::int64_t line, std::int64_t columns) {
+    return plain_error("E9093",
+                       "line " + std::to_string(line) + " of `" + path + "` goes past column " +
+                           std::to_string(columns - 1) + ", the last",
+                       "columns are numbered from 0, as many as the first line says; the last of "
+                       "`stride first count` is first + stride (count - 1)");
+}
+
 Diagnostic no_mask_matrix(const std::string& path, const std::string& why) {
     return plain_error("E9034", "`" + path + "` is no matrix of zeros and ones: " + why,
                        "a mask has a row a query and a column a key, and before them heads if any");
@@ -182,6 +190,12 @@ Diagnostic blocks_differ(const std::string& axis, std::int64_t extent, std::int6
 Diagnostic several_masks(std::size_t count) {
     return plain_error("E9035", std::to_string(count) + " masks do not go into one file",
                        "fuse their kernels, or give the diagram one mask");
+}
+
+Diagnostic mask_ending_unknown(const std::string& path) {
+    return plain_error("E9092", "`" + path + "` does not end as a form of a matrix does",
+                       "compressed rows end in `.acsr`; `--as acsr` writes them to any file, and "
+                       "`--as ncd -o FOLDER` a diagram");
 }
 
 Diagnostic mask_form_unfit(const std::string& form, const std::string& path) {

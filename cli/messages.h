@@ -39,10 +39,13 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic row_not_compressed(const std::string& what, std::int64_t row,
                                             bool is_longer);
 [[nodiscard]] Diagnostic no_compressed_row(const std::string& path, std::int64_t line);
+[[nodiscard]] Diagnostic row_past_columns(const std::string& path, std::int64_t line,
+                                          std::int64_t columns);
 [[nodiscard]] Diagnostic no_mask_matrix(const std::string& path, const std::string& why);
 [[nodiscard]] Diagnostic blocks_differ(const std::string& axis, std::int64_t extent,
                                        std::int64_t size);
 [[nodiscard]] Diagnostic several_masks(std::size_t count);
+[[nodiscard]] Diagnostic mask_ending_unknown(const std::string& path);
 [[nodiscard]] Diagnostic mask_form_unfit(const std::string& form, const std::string& path);
 [[nodiscard]] Diagnostic option_of_a_diagram(const std::string& option, const std::string& path);
 [[nodiscard]] Diagnostic diagram_for_derivation(const std::string& path);

@@ -1,14 +1,17 @@
 #include "cli/picture.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <set>
+#include <sstream>
 
 #include "cli/console.h"
+#include "cli/lines.h"
 #include "cli/messages.h"
-#include "cli/numbers.h"
+#include "cli/resource_table.h"
 #include "derive/tile_program.h"
 #include "diagrams/contains.h"
+#include "diagrams/drawing/short_names.h"
 #include "diagrams/factor.h"
 #include "diagrams/graphviz/overview.h"
 #include "perfmodel/cost_table.h"
@@ -16,6 +19,9 @@
 #include "perfmodel/time.h"
 
 namespace napkin::cli {
+
+using drawing::MathText;
+
 std::string level_title(Level level) {
     switch (level) {
     case Level::Device: return "l0";
@@ -24,131 +30,6 @@ std::string level_title(Level level) {
     default: return std::string(name_of(level));
     }
 }
-
-namespace {
-
-using drawing::Column;
-using drawing::ColumnKind;
-using drawing::MathText;
-using drawing::TableRow;
-
-/// What cells are written from.
-struct Table {
-    const Cost& cost;
-    bool numbers = false;  ///< bytes under the formulas
-
-    /// An amount as a formula, in which `parts` that are products stand as such.
-    [[nodiscard]] std::string cell(const Amount& amount, const RegionCost& region,
-                                   const std::vector<Polynomial>& parts) const {
-        if (amount.values == 0) return "";
-        const std::string formula =
-            amount.ideal ? print_in_parts(*amount.ideal, parts, region.names, region.order)
-                         : grouped(amount.values);
-        return numbers ? formula + "\n" + bytes_text(static_cast<double>(amount.bytes())) : formula;
-    }
-    [[nodiscard]] std::string memory(const Column& column, const RegionCost& region,
-                                     bool first) const;
-    [[nodiscard]] std::string transferred(const Column& column, const RegionCost& region) const;
-    [[nodiscard]] std::vector<TableRow> rows(Level level, const std::vector<Column>& columns) const;
-};
-
-/// What each array adds to H of a level.
-std::vector<Polynomial> transfers_of(const RegionCost& region, Level level) {
-    std::vector<Polynomial> parts;
-    for (const Transfer& transfer : region.transfers)
-        if (transfer.level == level && transfer.amount.ideal)
-            parts.push_back(*transfer.amount.ideal);
-    return parts;
-}
-
-const CostColumn* part_of(const RegionCost& region, CostColumn::Kind kind) {
-    const auto found = std::find_if(region.columns.begin(), region.columns.end(),
-                                    [&](const CostColumn& column) { return column.kind == kind; });
-    return found == region.columns.end() ? nullptr : &*found;
-}
-
-/// M at the block level: around the loads, at the first box where that is more, around the saves.
-std::string Table::memory(const Column& column, const RegionCost& region, bool first) const {
-    const auto text = [&](CostColumn::Kind kind) {
-        const CostColumn* part = part_of(region, kind);
-        return part == nullptr ? "" : cell(part->memory, region, {});
-    };
-    switch (column.kind) {
-    case ColumnKind::Load: return text(CostColumn::Kind::Load);
-    case ColumnKind::Save: return text(CostColumn::Kind::Save);
-    case ColumnKind::Boxes: break;
-    }
-    const std::string held = first ? text(CostColumn::Kind::Compute) : "";
-    return held == text(CostColumn::Kind::Load) ? "" : held;
-}
-
-/// H of a load or a save, at the level that it belongs to.
-std::string Table::transferred(const Column& column, const RegionCost& region) const {
-    Amount total;
-    total.ideal = Polynomial{};
-    std::vector<Polynomial> parts;
-    for (const Transfer& transfer : region.transfers) {
-        if (transfer.level != column.level || transfer.is_save != (column.kind == ColumnKind::Save))
-            continue;
-        total.values += transfer.amount.values;
-        total.bits += transfer.amount.bits;
-        if (transfer.amount.ideal) parts.push_back(*transfer.amount.ideal);
-        if (total.ideal && transfer.amount.ideal)
-            total.ideal = *total.ideal + *transfer.amount.ideal;
-        else
-            total.ideal.reset();
-    }
-    return cell(total, region, parts);
-}
-
-/// M and H of one level, one cell a column of the drawing.
-std::vector<TableRow> Table::rows(Level level, const std::vector<Column>& columns) const {
-    TableRow held{"M_" + level_title(level), {}, "", false};
-    TableRow moved{"H_" + level_title(level), {}, "", true};
-    std::optional<std::size_t> boxes_of;
-    for (const Column& column : columns) {
-        const RegionCost& region = cost.regions[column.region];
-        const bool boxes = column.kind == ColumnKind::Boxes;
-        const bool first = boxes && boxes_of != column.region;
-        if (boxes) boxes_of = column.region;
-        const auto own = region.levels.find(level);
-        held.cells.emplace_back();
-        moved.cells.emplace_back();
-        if (!boxes && column.level == level) moved.cells.back() = transferred(column, region);
-        if (level == Level::Block && (boxes || column.level == level))
-            held.cells.back() = memory(column, region, first);
-        else if (first && own != region.levels.end())
-            held.cells.back() = cell(own->second.memory, region, {});
-    }
-    std::vector<Polynomial> parts;
-    for (const RegionCost& region : cost.regions) {
-        const std::vector<Polynomial> more = transfers_of(region, level);
-        parts.insert(parts.end(), more.begin(), more.end());
-        const auto own = region.levels.find(level);
-        moved.totals.push_back(
-            own == region.levels.end() ? "" : cell(own->second.transferred, region, more));
-    }
-    if (const auto total = cost.transferred.find(level); total != cost.transferred.end())
-        moved.cumulative = cell(total->second, cost.regions.front(), parts);
-    return {held, moved};
-}
-
-/// Two rows for each level at which arrays are loaded.
-std::vector<TableRow> rows_of(const State& state, const Cost& cost, bool numbers) {
-    const Table table{cost, numbers};
-    const std::vector<Column> columns = drawing::columns_of(state.diagram, state.relabelling);
-    std::set<Level> levels;
-    for (const Column& column : columns)
-        if (column.kind == ColumnKind::Load) levels.insert(column.level);
-    std::vector<TableRow> rows;
-    for (const Level level : levels) {
-        const std::vector<TableRow> more = table.rows(level, columns);
-        rows.insert(rows.end(), more.begin(), more.end());
-    }
-    return rows;
-}
-
-}  // namespace
 
 Result<Cost> cost_of_state(const State& state, const Machine* machine) {
     const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
@@ -258,11 +139,21 @@ std::vector<MathText> nested_streams(const State& state, std::size_t r, const Sy
     return lines;
 }
 
+/// On a page one line.
+std::vector<MathText> remark_lines(const std::string& text, const drawing::DrawOptions& options) {
+    if (options.medium == drawing::Medium::Page) return {drawing::plain_text(text)};
+    std::istringstream lines(
+        broken(text, static_cast<std::size_t>(options.max_width / drawing::kTerminalCell)));
+    std::vector<MathText> texts;
+    for (std::string line; std::getline(lines, line);) texts.push_back(drawing::plain_text(line));
+    return texts;
+}
+
 drawing::DrawOptions options_of(const State& state, const Cost& cost,
                                 const PictureOptions& wanted) {
     drawing::DrawOptions options;
     options.title = wanted.title;
-    options.rows = rows_of(state, cost, wanted.machine != nullptr);
+    options.rows = resource_rows(state, cost, wanted.machine != nullptr);
     options.medium = wanted.medium;
     options.kernel = wanted.kernel;
     options.levels = wanted.levels;
@@ -274,7 +165,8 @@ drawing::DrawOptions options_of(const State& state, const Cost& cost,
     if (wanted.machine != nullptr)
         for (const RegionCost& region : cost.regions)
             for (const Excess& excess : excesses_of(region, *wanted.machine))
-                options.remarks.push_back(drawing::plain_text("too large: " + describe(excess)));
+                for (const MathText& line : remark_lines("too large: " + describe(excess), options))
+                    options.remarks.push_back(line);
     if (wanted.per_group)
         for (std::size_t r = 0; r < cost.regions.size(); ++r)
             if (!wanted.kernel || r == *wanted.kernel)
@@ -285,11 +177,27 @@ drawing::DrawOptions options_of(const State& state, const Cost& cost,
     return options;
 }
 
-}  // namespace
+/// What is drawn under whole names or short ones.
+struct Named {
+    State state;
+    Cost cost;
+    std::map<std::string, std::string> key;  ///< whole names by short ones
+};
 
-Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
-                                   const PictureOptions& wanted) {
+Named with_short_names(const State& state, const Cost& cost, std::size_t longest) {
+    const std::map<std::string, std::string> names = drawing::short_names(state.diagram, longest);
+    Named named{state, cost, {}};
+    named.state.diagram = drawing::renamed(state.diagram, names);
+    for (RegionCost& region : named.cost.regions) region.names = region.names.renamed(names);
+    for (const auto& [whole, name] : names) named.key[name] = whole;
+    return named;
+}
+
+Result<drawing::Canvas> draw_named(const State& state, const Cost& cost,
+                                   const PictureOptions& wanted,
+                                   const std::map<std::string, std::string>& key) {
     drawing::DrawOptions options = options_of(state, cost, wanted);
+    options.key = key;
     // A terminal has no room for a graph: there each kernel's arrays say what flows.
     if (wanted.medium == drawing::Medium::Page && !wanted.kernel &&
         state.relabelling.regions.size() > 1) {
@@ -300,6 +208,24 @@ Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
     }
     drawing::Canvas canvas = drawing::draw_diagram(state.diagram, state.relabelling, options);
     canvas.step = wanted.step;
+    return canvas;
+}
+
+}  // namespace
+
+Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
+                                   const PictureOptions& wanted) {
+    constexpr std::array<std::size_t, 2> kLongest = {10, 4};
+    Result<drawing::Canvas> canvas = draw_named(state, cost, wanted, {});
+    // Readers of a page's elements go by their names; in a terminal nothing scrolls sideways.
+    if (!canvas || wanted.medium == drawing::Medium::Page || !wanted.max_width) return canvas;
+    const auto width = [&] { return drawing::width_on(wanted.medium, *canvas); };
+    for (const std::size_t longest : kLongest) {
+        if (width() <= *wanted.max_width) break;
+        const Named named = with_short_names(state, cost, longest);
+        canvas = draw_named(named.state, named.cost, wanted, named.key);
+        if (!canvas) break;
+    }
     return canvas;
 }
 
@@ -381,9 +307,9 @@ std::string terminal_picture(const State& state, const Cost& cost, bool color) {
     PictureOptions options;
     options.medium = drawing::Medium::Terminal;
     options.max_width = columns(terminal_width());
-    const drawing::DrawOptions drawn = options_of(state, cost, options);
-    return drawing::render_text(drawing::draw_diagram(state.diagram, state.relabelling, drawn),
-                                color);
+    const Result<drawing::Canvas> canvas = picture_of(state, cost, options);
+    invariant(canvas.has_value(), "a terminal's picture has no graph that fails");
+    return drawing::render_text(*canvas, color);
 }
 
 }  // namespace napkin::cli

@@ -1,5 +1,7 @@
 #include "cli/workbench.h"
 
+#include <algorithm>
+
 namespace napkin::cli {
 Workbench::Workbench(const Diagram& plain, const std::vector<Step>& steps, Settings settings)
     : moments_{{plain, initial_state(plain), std::move(settings), ""}} {
@@ -74,6 +76,27 @@ std::string derivation_text(const State& state, const Settings& settings) {
                                                : "# --set " + name + "=" + value_text(value) + "\n";
     for (const Step& step : state.steps)
         if (step.command.rule != "set") text += print(step.command) + "\n";
+    return text;
+}
+
+std::string contents_text(const State& state, const Settings& settings) {
+    const auto counted = [](std::ptrdiff_t count, const char* what) {
+        return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    const auto steps = std::count_if(state.steps.begin(), state.steps.end(),
+                                     [](const Step& step) { return step.command.rule != "set"; });
+    const auto sizes = std::count_if(settings.begin(), settings.end(), [&](const auto& setting) {
+        return find_axis(state.diagram, setting.first).has_value();
+    });
+    if (sizes == 0) return counted(steps, "step");
+    return (steps == 0 ? "" : counted(steps, "step") + " and ") + counted(sizes, "size");
+}
+
+std::string parameters_text(const State& state, const Settings& settings) {
+    std::string text;
+    for (const auto& [name, value] : settings)
+        if (!find_axis(state.diagram, name))
+            text += (text.empty() ? "" : ",") + name + "=" + value_text(value);
     return text;
 }
 

@@ -68,5 +68,9 @@ inline constexpr const char* kNothingChanged = "  nothing changed\n";
 /// The derivation that leads to a state, as a `.drv` file; settings of sizes are its `set`
 /// commands, those of parameters, which no derivation depends on, a comment.
 [[nodiscard]] std::string derivation_text(const State& state, const Settings& settings);
+/// What replays of such a file: `2 steps and 1 size`.
+[[nodiscard]] std::string contents_text(const State& state, const Settings& settings);
+/// What does not: `eps=1e-05`, as `--set` takes it; empty where nothing is.
+[[nodiscard]] std::string parameters_text(const State& state, const Settings& settings);
 
 }  // namespace napkin::cli

@@ -26,6 +26,13 @@ SymbolNames::SymbolNames(const std::vector<Axis>& axes) {
     for (const Axis& axis : axes) axes_.push_back(axis.name);
 }
 
+SymbolNames SymbolNames::renamed(const std::map<std::string, std::string>& names) const {
+    SymbolNames result = *this;
+    for (std::string& axis : result.axes_)
+        if (const auto found = names.find(axis); found != names.end()) axis = found->second;
+    return result;
+}
+
 std::string SymbolNames::operator()(Symbol symbol) const {
     if (symbol.kind == SymbolKind::Bits)
         return "bits(" + std::string(name_of(static_cast<ElementType>(symbol.number))) + ")";

@@ -2,6 +2,7 @@
 // in sums `i_q` and `j_x`, and `bits(bf16)`.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ public:
     SymbolNames() = default;
     explicit SymbolNames(const std::vector<Axis>& axes);
     [[nodiscard]] std::string operator()(Symbol symbol) const;
+    /// The same where axes are called otherwise.
+    [[nodiscard]] SymbolNames renamed(const std::map<std::string, std::string>& names) const;
 
 private:
     std::vector<std::string> axes_;  ///< by id

@@ -158,6 +158,25 @@ std::string energy_text(const TimeEstimate& time, const Machine& machine) {
            (unknown.empty() ? "" : ": " + machine.name + " has no `" + unknown + "`") + "\n";
 }
 
+Row latency_row(const Latency& latency) {
+    Seconds sum;
+    std::string parts;
+    for (const TimeTerm& part : latency.parts) {
+        sum += part.low;
+        parts += (parts.empty() ? "" : ", ") + text_of(part.low) + " " + part.name;
+    }
+    return {"  latency", text_of(sum), parts};
+}
+
+std::string uncounted_text(const Latency& latency, const Machine& machine) {
+    if (latency.unknown.empty()) return "";
+    std::string lacks;
+    for (const std::string& key : latency.unknown)
+        lacks += (lacks.empty() ? "no `" : ", no `") + key + "`";
+    return "  times are too short: " + machine.name + " has " +
+           (latency.any_known ? lacks : "no latencies") + "\n";
+}
+
 /// How blocks fill the machine.
 std::string filling_text(const RegionCost& cost, const TimeEstimate& time, const Machine& machine) {
     const std::int64_t processors = machine.processors();
@@ -180,7 +199,8 @@ std::string time_text(const RegionCost& cost, const Machine& machine) {
                         term.low == term.high ? text_of(term.low)
                                               : text_of(term.low) + " to " + text_of(term.high),
                         term.from});
-    text += aligned(rows) + energy_text(time, machine);
+    if (!time.latency.parts.empty()) rows.push_back(latency_row(time.latency));
+    text += aligned(rows) + uncounted_text(time.latency, machine) + energy_text(time, machine);
     for (const Excess& excess : excesses_of(cost, machine))
         text += "  does not fit: " + describe(excess) + "\n";
     if (cost.work && cost.work->spills()) text += "  spills: " + spill_text(cost) + "\n";

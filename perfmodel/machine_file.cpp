@@ -221,16 +221,21 @@ Result<std::string> read_file(const std::string& path) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-Result<Machine> named_machine(SourceMap& sources, const std::string& name) {
+/// `text` is what was given, and begins with the name.
+Result<Machine> named_machine(SourceMap& sources, const std::string& name, const std::string& text,
+                              const std::string& given_as) {
     if (const EmbeddedMachine* known = find_embedded(name))
         return parse_machine(sources, std::string(known->name) + ".toml", std::string(known->text));
     std::error_code ignored;
     const bool is_path = name.find('/') != std::string::npos || name.ends_with(".toml");
-    if (!is_path && !std::filesystem::exists(name, ignored))
-        return messages::unknown_machine(name, machine_names());
-    const Result<std::string> text = read_file(name);
-    if (!text) return text.error();
-    return parse_machine(sources, name, *text);
+    if (!is_path && !std::filesystem::exists(name, ignored)) {
+        const Span place{0, static_cast<std::uint32_t>(std::max<std::size_t>(name.size(), 1)),
+                         sources.add(given_as, text)};
+        return messages::unknown_machine(place, name, machine_names());
+    }
+    const Result<std::string> file = read_file(name);
+    if (!file) return file.error();
+    return parse_machine(sources, name, *file);
 }
 
 /// Applies `key=value` at [begin, end) of the machine's text.
@@ -294,7 +299,7 @@ Result<Machine> parse_machine(SourceMap& sources, const std::string& name,
 Result<Machine> load_machine(SourceMap& sources, const std::string& text,
                              const std::string& given_as) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    Result<Machine> machine = named_machine(sources, text.substr(0, comma));
+    Result<Machine> machine = named_machine(sources, text.substr(0, comma), text, given_as);
     if (!machine || comma == text.size()) return machine;
     const std::uint32_t file = sources.add(given_as, text);
     Diagnostics problems;

@@ -16,11 +16,13 @@ Diagnostic placed(std::string code, std::string message, Span place, std::string
 
 }  // namespace
 
-Diagnostic unknown_machine(const std::string& name, const std::vector<std::string>& known) {
+Diagnostic unknown_machine(Span place, const std::string& name,
+                           const std::vector<std::string>& known) {
     std::string list;
     for (const std::string& machine : known) list += (list.empty() ? "`" : ", `") + machine + "`";
-    return plain_error("E0701", "no machine and no file is named `" + name + "`",
-                       "the machines are " + list + "; a file needs its path, `./mine.toml`");
+    return placed("E0701", "no machine and no file is named `" + name + "`", place, "here",
+                  "the machines are " + list +
+                      "; a file is named by its path from this folder, `./mine.toml`");
 }
 Diagnostic machine_unreadable(const std::string& path, const std::string& reason) {
     return plain_error("E0702", "the machine file `" + path + "` cannot be read: " + reason);

@@ -8,7 +8,7 @@
 
 namespace napkin::messages {
 
-[[nodiscard]] Diagnostic unknown_machine(const std::string& name,
+[[nodiscard]] Diagnostic unknown_machine(Span place, const std::string& name,
                                          const std::vector<std::string>& known);
 [[nodiscard]] Diagnostic machine_unreadable(const std::string& path, const std::string& reason);
 [[nodiscard]] Diagnostic machine_syntax(Span place, const std::string& reason);

@@ -71,6 +71,25 @@ void add_terms(const KernelWork& work, const UnitWork& all, const Machine& machi
     add_pipelines(all, clock.busy(all, work), machine, time);
 }
 
+Latency latency_of(const KernelWork& work, const Machine& machine) {
+    Latency latency;
+    const auto take = [&](const char* key, const char* part) {
+        const std::optional<double> value = machine.figure(key);
+        if (!value) return latency.unknown.emplace_back(key), void();
+        latency.any_known = true;
+        if (part != nullptr) latency.parts.push_back({part, Seconds{*value}, Seconds{*value}, ""});
+    };
+    take("latency.launch", "launch");
+    take("latency.start", "start");
+    take("latency.device", "device memory");
+    take("latency.load", nullptr);
+    take("latency.barrier", nullptr);
+    if (work.groups > 0) take("latency.group_product", nullptr);
+    if (work.tensor_core && work.groups == 0) take("latency.product", nullptr);
+    if (!work.tensor_core || work.groups > 0) take("latency.instruction", nullptr);
+    return latency;
+}
+
 /// What a machine's figures of energy say of a kernel's work beside the board's idle power.
 Energy energy_of(const KernelWork& work, const UnitWork& all, double from_device,
                  const Machine& machine, const TimeEstimate& time) {
@@ -147,6 +166,7 @@ TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
     const BlockClock::Times times = clock.interval_of(work);
     time.high = Seconds{times.high};
     time.low = Seconds{times.low};
+    time.latency = latency_of(work, machine);
     time.energy = energy_of(work, all, clock.from_device(work), machine, time);
     return time;
 }
@@ -170,6 +190,7 @@ TimeEstimate time_of(const Cost& cost, const Machine& machine) {
         if (time.middle() <= slowest) continue;
         slowest = time.middle();
         total.terms = time.terms;
+        total.latency = time.latency;
         total.binds = time.binds;
         total.second = time.second;
         total.resident = time.resident;

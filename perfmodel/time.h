@@ -33,8 +33,17 @@ struct Energy {
     std::string unknown;  ///< the first figure that is lacking; the limit is all there is then
 };
 
+/// What a kernel waits for once, however much it computes.
+struct Latency {
+    std::vector<TimeTerm> parts;  ///< launch, start and the device memory's
+    std::vector<std::string>
+        unknown;             ///< figures that the kernel's time lacks, waits within it too
+    bool any_known = false;  ///< of the latencies that the kernel takes
+};
+
 struct TimeEstimate {
     std::vector<TimeTerm> terms;
+    Latency latency;
     Seconds low;  ///< launch included
     Seconds high;
     std::string binds;   ///< the pipeline that is busy longest

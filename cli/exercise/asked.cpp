@@ -17,8 +17,9 @@ Result<Asked> load_asked(Context& context) {
         if (!quiz) return quiz.error();
     }
     const std::string named = quiz->machine.empty() ? kDefaultMachine : quiz->machine;
-    Result<Machine> machine =
-        load_machine(context.sources, arguments.machine.empty() ? named : arguments.machine);
+    Result<Machine> machine = arguments.machine.empty()
+                                  ? load_machine(context.sources, named, "machine")
+                                  : load_machine(context.sources, arguments.machine);
     if (!machine)
         return arguments.machine.empty() ? named_at(machine.error(), quiz->machine_place)
                                          : machine.error();

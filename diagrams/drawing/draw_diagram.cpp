@@ -1,7 +1,9 @@
 // One picture of a diagram: its rows, or its kernels one by one, with legend, title and remarks.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
+#include <limits>
 
 #include "diagrams/drawing/draw_rows.h"
 #include "diagrams/drawing/factors_apart.h"
@@ -14,10 +16,11 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kDiagramTitleSize = 14;
+constexpr std::size_t kAnyRows = std::numeric_limits<std::size_t>::max();
 constexpr double kLeastKernel = 2 * kLeastCrossing;  // wide, a load and a save
 
-/// Sizes one after another, in lines of the picture's width.
-std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const DrawOptions& options) {
+/// Parts one after another, in lines of the picture's width.
+std::vector<MathText> lines_of(const std::vector<MathText>& parts, const DrawOptions& options) {
     std::vector<MathText> lines;
     for (const MathText& part : parts) {
         if (!lines.empty()) {
@@ -33,30 +36,38 @@ std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const Dra
     return lines;
 }
 
-/// The first column that texts take, and the one after the last that texts or lines do: a line
-/// takes all of the one that it ends in.
-std::pair<int, int> columns_taken(const Canvas& canvas) {
-    std::pair<int, int> taken;
-    for (const Operation& operation : canvas.operations) {
-        if (const Text* text = std::get_if<Text>(&operation.shape)) {
-            const int first = first_column(*text);
-            const int width = static_cast<int>(columns_in(to_unicode(text->text)));
-            taken = {std::min(taken.first, first), std::max(taken.second, first + width)};
-        } else if (std::holds_alternative<Line>(operation.shape)) {
-            taken.second = std::max(taken.second, column_at(bounds_of(operation).right) + 1);
-        }
-    }
-    return taken;
-}
-
 /// Makes room for texts whose characters are wider than the type that canvases count with, if need
 /// be in the margins.
 void fit_characters(Canvas& canvas, double max_width) {
     const auto [first, end] = columns_taken(canvas);
     const int most = static_cast<int>(max_width / kTerminalCell);
-    const int shift = first < 0 ? -first : end == most + 1 ? -1 : 0;
+    const int shift = first < 0 ? -first : -std::clamp(end - most, 0, first);
     translate(canvas, shift * kTerminalCell, 0);
     canvas.width = std::max(canvas.width, end * kTerminalCell) + shift * kTerminalCell;
+}
+
+/// Whether a text has a name between signs that are none of a name's.
+bool mentions(std::string_view text, std::string_view name) {
+    const auto ends = [&](std::size_t at) {
+        return at >= text.size() || (std::isalnum(static_cast<unsigned char>(text[at])) == 0);
+    };
+    for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1))
+        if ((at == 0 || ends(at - 1)) && ends(at + name.size())) return true;
+    return false;
+}
+
+/// What the short names of the picture stand for.
+std::vector<MathText> key_of(const Canvas& picture, const DrawOptions& options) {
+    std::vector<std::string> texts;
+    for (const Operation& operation : picture.operations)
+        if (const Text* text = std::get_if<Text>(&operation.shape))
+            texts.push_back(to_unicode(text->text));
+    std::vector<MathText> parts;
+    for (const auto& [name, whole] : options.key)
+        if (std::any_of(texts.begin(), texts.end(),
+                        [&](const std::string& text) { return mentions(text, name); }))
+            parts.push_back(plain_text(name + " = " + whole));
+    return parts;
 }
 
 double first_wire(const Canvas& canvas) {
@@ -71,7 +82,7 @@ double first_wire(const Canvas& canvas) {
 Canvas draw_kernel(const Contents& contents, DrawOptions options, std::size_t kernel) {
     for (TableRow& row : options.rows)
         row.cumulative = kernel < row.totals.size() ? row.totals[kernel] : "";
-    Canvas picture = draw_rows(contents, options, kernel).picture;
+    Canvas picture = draw_rows(contents, options, kernel, kAnyRows).picture;
     const Box2 box = bounds_of(picture);
     picture.text(plain_text(region_name(contents.diagram, contents.relabelling.regions[kernel])),
                  {box.left, box.top - 12}, Anchor::Left, kDiagramTitleSize);
@@ -161,14 +172,17 @@ Canvas draw_parts(const Contents& contents, DrawOptions options) {
     const std::size_t kernels = contents.relabelling.regions.size();
     if (kernels > 1 && static_cast<double>(kernels) * kLeastKernel > options.max_width)
         return draw_kernels(contents, options);
-    Rows whole = draw_rows(contents, options, std::nullopt);
-    const bool fits =
-        whole.count == 1 && whole.clear && width_of(whole.picture) <= options.max_width;
+    Rows whole = draw_rows(contents, options, std::nullopt, kernels == 1 ? kAnyRows : 1);
+    const bool fits = whole.clear && width_of(whole.picture) <= options.max_width;
     if (fits || kernels == 1) return std::move(whole.picture);
     return draw_kernels(contents, options);
 }
 
 }  // namespace
+
+double width_on(Medium medium, const Canvas& picture) {
+    return medium == Medium::Page ? picture.width : kTerminalCell * columns_taken(picture).second;
+}
 
 Canvas draw_levels(const std::vector<Canvas>& pictures) {
     constexpr std::array kLevels = {std::pair("device", "device memory"),
@@ -205,8 +219,9 @@ Canvas draw_diagram(const Diagram& given, const Relabelling& given_relabelling,
         below += options.medium == Medium::Page ? kLineHeight : kTerminalStep;
     };
     if (options.legend)
-        for (const MathText& line : legend_lines(labels.legend(), options)) remark(line);
+        for (const MathText& line : lines_of(labels.legend(), options)) remark(line);
     for (const MathText& line : options.remarks) remark(line);
+    for (const MathText& line : lines_of(key_of(picture, options), options)) remark(line);
     if (options.legend && options.levels && options.medium == Medium::Page)
         add(picture, draw_levels({picture}), box.left, below);
     if (!options.title.empty())

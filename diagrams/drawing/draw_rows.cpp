@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "diagrams/drawing/brackets.h"
 #include "diagrams/drawing/painter.h"
+#include "diagrams/drawing/render.h"
 
 namespace napkin::drawing {
 
@@ -13,23 +15,11 @@ namespace {
 constexpr double kNoteGap = 24;
 constexpr std::size_t kMostCrossed = 1;  // by one wire, in a picture of several kernels
 
-/// Room that does not belong to the stages: names on both sides and titles at the left of each row,
-/// totals at the right of the last.
-struct Margins {
-    double each = 0;
-    double last = 0;
-};
-
-Margins margins_of(const Diagram& diagram, const StageList& list, const DrawOptions& options) {
-    double names = 0;
-    for (const Stage& stage : list.stages)
-        for (const NameTag& tag : stage.names)
-            names = std::max(
-                names, label_width(name_beside(diagram, tag.array), kLabelSize, options.medium));
-    double rows = 0;
+double totals_width(const DrawOptions& options) {
+    double widest = 0;
     for (const TableRow& row : options.rows)
-        rows = std::max(rows, cell_width(row.cumulative, options.medium));
-    return {2 * names + 40, rows};
+        widest = std::max(widest, cell_width(row.cumulative, options.medium));
+    return widest;
 }
 
 void add_notes(Canvas& canvas, const DrawOptions& options) {
@@ -43,14 +33,6 @@ void add_notes(Canvas& canvas, const DrawOptions& options) {
     }
 }
 
-/// Where a row goes on, it says which arrays are live.
-void name_arrays(Stage& stage) {
-    stage.names.clear();
-    for (const Block& block : stage.blocks)
-        if (block.array)
-            stage.names.push_back({block.first, block.first + block.count - 1, *block.array, true});
-}
-
 /// A row that goes on says so where it ends and where it begins again.
 void mark_break(Canvas& row, const System& system, const Box2& wires) {
     const auto mark = [&](const char* text, Point at, Anchor anchor) {
@@ -62,46 +44,6 @@ void mark_break(Canvas& row, const System& system, const Box2& wires) {
 }
 
 }  // namespace
-
-std::vector<System> break_into_systems(const StageList& list, double width, double totals,
-                                       bool names) {
-    const std::vector<Stage>& stages = list.stages;
-    // Least total of squared slack over all ways to break; inside[i] ends a row at stage i.
-    std::vector<double> cost(stages.size(), 1e18);
-    std::vector<std::size_t> from(stages.size(), 0);
-    cost[0] = 0;
-    for (std::size_t end = 1; end < stages.size(); ++end) {
-        const bool last = end + 1 == stages.size();
-        if (stages[end].kind != StageKind::Data && !last) continue;
-        if (!stages[end].names.empty() && !last) continue;  // what enters there is of the next row
-        for (std::size_t start = 0; start < end; ++start) {
-            if (cost[start] >= 1e18) continue;
-            const double used =
-                stages[end].x + stages[end].right - stages[start].x + stages[start].left;
-            const double slack = width - used - (last ? totals : 0);
-            // Too wide is allowed where nothing narrower exists, and costs accordingly.
-            double penalty = slack < 0 ? 1e6 + slack * slack * 100 : slack * slack / width;
-            if (!last && !stages[end].boundary) penalty += width;
-            if (cost[start] + penalty >= cost[end]) continue;
-            cost[end] = cost[start] + penalty;
-            from[end] = start;
-        }
-    }
-    std::vector<System> systems;
-    for (std::size_t end = stages.size() - 1;; end = from[end]) {
-        System system;
-        system.list.units = list.units;
-        system.list.common = list.common;
-        const auto first = stages.begin() + static_cast<std::ptrdiff_t>(from[end]);
-        system.list.stages.assign(first, stages.begin() + static_cast<std::ptrdiff_t>(end) + 1);
-        system.is_first = from[end] == 0;
-        system.is_last = end + 1 == stages.size();
-        if (!system.is_first && names) name_arrays(system.list.stages.front());
-        systems.insert(systems.begin(), std::move(system));
-        if (from[end] == 0) break;
-    }
-    return systems;
-}
 
 SystemPainter::SystemPainter(const Diagram& diagram, const System& system,
                              const DrawOptions& options)
@@ -160,20 +102,33 @@ double width_of(const Canvas& canvas) {
     return box.right - box.left;
 }
 
+std::pair<int, int> columns_taken(const Canvas& canvas) {
+    int first = std::numeric_limits<int>::max();
+    int end = 0;
+    const auto take = [&](int from, int to) {
+        first = std::min(first, from);
+        end = std::max(end, to);
+    };
+    for (const Operation& operation : canvas.operations) {
+        if (const Text* text = std::get_if<Text>(&operation.shape)) {
+            const int from = first_column(*text);
+            take(from, from + static_cast<int>(columns_in(to_unicode(text->text))));
+        } else if (std::holds_alternative<Line>(operation.shape)) {
+            const Box2 box = bounds_of(operation);
+            take(column_at(box.left), column_at(box.right) + 1);
+        }
+    }
+    return {std::min(first, end), end};
+}
+
 namespace {
 
-/// A diagram, or one kernel of it, in as many rows as `width` asks for, with `totals` above.
-Rows set_rows(const Contents& contents, const DrawOptions& options, StageList list,
-              const Canvas& totals, double width) {
+/// The rows' pictures, the first with `totals` above.
+std::vector<Canvas> set_rows(const Contents& contents, const DrawOptions& options,
+                             std::vector<System> systems, const Canvas& totals) {
     const Diagram& diagram = contents.diagram;
-    place_vertically(list);
-    place_horizontally(list, diagram, options);
-    Rows rows;
-    rows.clear = most_crossed(list) <= kMostCrossed;
-    double y = 0;
-    const Margins margins = margins_of(diagram, list, options);
-    for (System& system :
-         break_into_systems(list, width - margins.each, margins.last, options.names)) {
+    std::vector<Canvas> rows;
+    for (System& system : systems) {
         place_vertically(system.list);
         place_horizontally(system.list, diagram, options);
         Canvas row = SystemPainter(diagram, system, options).paint();
@@ -190,41 +145,74 @@ Rows set_rows(const Contents& contents, const DrawOptions& options, StageList li
             add_brackets(row, contents, options, system);
         mark_break(row, system, wires);
         if (system.is_last) add_notes(row, options);
-        const Box2 box = bounds_of(row);
-        add(rows.picture, row, 0, on_grid(y - box.top, options));
-        y += box.bottom - box.top + kRowGap;
-        ++rows.count;
+        rows.push_back(std::move(row));
     }
     return rows;
 }
 
-/// Rows are set anew once they are broken, and may come out wider: then they are broken earlier.
-Rows set_rows(const Contents& contents, const DrawOptions& options, const StageList& list,
-              const Canvas& totals = {}) {
-    Rows rows;
-    for (double share = 1; share > 0.75; share -= 0.08) {
-        rows = set_rows(contents, options, list, totals, share * options.max_width);
-        const double width = width_of(rows.picture);
-        // One row may take the margins, and where its totals are too wide they go above it.
-        const bool goes_above = rows.count == 1 && totals.operations.empty();
-        const double room = options.max_width + (rows.count == 1 ? 2 * kMargin : 0);
-        if (goes_above || width <= room) break;
+/// Rows one below the other: by their first wires, or by what stands furthest left.
+enum class Alignment { Wires, Left };
+Canvas stacked(const std::vector<Canvas>& rows, Alignment alignment, const DrawOptions& options) {
+    Canvas picture;
+    double y = 0;
+    for (const Canvas& row : rows) {
+        const Box2 box = bounds_of(row);
+        add(picture, row, alignment == Alignment::Left ? -box.left : 0,
+            on_grid(y - box.top, options));
+        y += box.bottom - box.top + kRowGap;
     }
-    return rows;
+    return picture;
+}
+
+/// Terminals have characters that are wider than the type that canvases count with, and no need of
+/// margins.
+bool fits(const Canvas& picture, const DrawOptions& options) {
+    if (options.medium == Medium::Page) return width_of(picture) <= options.max_width;
+    Canvas framed = picture;
+    fit(framed, kMargin);
+    const auto [first, end] = columns_taken(framed);
+    return end - std::min(first, 0) <= column_at(options.max_width + 2 * kMargin);
+}
+
+/// In the fewest rows that fit, else as narrow as can be. Rows are set anew once they are broken,
+/// and may come out wider or narrower: so each count of rows is tried, in ways that do not depend
+/// on the width that is asked for, and more width never takes more rows.
+Rows set_fewest_rows(const Contents& contents, const DrawOptions& options, StageList list,
+                     std::size_t most_rows, const Canvas& totals = {}) {
+    constexpr double kHopeless = 1.5;  // times as wide
+    place_vertically(list);
+    place_horizontally(list, contents.diagram, options);
+    const RowBreaks breaks(list, totals_width(options));
+    most_rows = std::min(most_rows, breaks.most_rows());
+    Rows narrowest;
+    narrowest.clear = most_crossed(list) <= kMostCrossed;
+    for (std::size_t count = 1; count <= most_rows; ++count) {
+        if (count < most_rows && breaks.widest_row(count) > kHopeless * options.max_width) continue;
+        const std::vector<Canvas> rows =
+            set_rows(contents, options, breaks.systems(count, options.names), totals);
+        for (const Alignment alignment : {Alignment::Wires, Alignment::Left}) {
+            Canvas picture = stacked(rows, alignment, options);
+            if (narrowest.count == 0 || width_of(picture) < width_of(narrowest.picture))
+                narrowest = {std::move(picture), count, narrowest.clear};
+            if (fits(narrowest.picture, options)) return narrowest;
+        }
+    }
+    return narrowest;
 }
 
 }  // namespace
 
-Rows draw_rows(const Contents& contents, DrawOptions options, std::optional<std::size_t> kernel) {
+Rows draw_rows(const Contents& contents, DrawOptions options, std::optional<std::size_t> kernel,
+               std::size_t most_rows) {
     const StageList list = build_stages(contents, options, kernel);
-    Rows beside = set_rows(contents, options, list);
-    const bool wide = width_of(beside.picture) > options.max_width;
-    if (beside.count == 1 && !wide) return beside;
+    Rows beside = set_fewest_rows(contents, options, list, most_rows);
+    const bool beside_fits = fits(beside.picture, options);
+    if (beside.count == 1 && beside_fits) return beside;
     const Canvas totals = draw_totals(options);
     if (totals.operations.empty()) return beside;
     for (TableRow& row : options.rows) row.cumulative.clear();
-    Rows above = set_rows(contents, options, list, totals);
-    return wide || above.count < beside.count ? above : beside;
+    Rows above = set_fewest_rows(contents, options, list, most_rows, totals);
+    return !beside_fits || above.count < beside.count ? above : beside;
 }
 
 }  // namespace napkin::drawing

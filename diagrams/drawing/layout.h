@@ -56,6 +56,8 @@ struct DrawOptions {
     /// Of the kernels: above them, where each has a picture of its own.
     std::optional<Canvas> overview;
     double max_width = 900;  ///< with its margin
+    /// Names that the diagram has in place of longer ones, which stand below.
+    std::map<std::string, std::string> key;
     Medium medium = Medium::Page;
 };
 
@@ -64,6 +66,9 @@ struct DrawOptions {
 /// kernel that does not is broken into rows.
 [[nodiscard]] Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
                                   const DrawOptions& options = {});
+
+/// In points: a page with its margins, a terminal's columns that are not blank.
+[[nodiscard]] double width_on(Medium medium, const Canvas& picture);
 
 /// The levels that wires of the pictures are drawn at, from far to near, each with its colour.
 [[nodiscard]] Canvas draw_levels(const std::vector<Canvas>& pictures);

@@ -4,23 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "diagrams/drawing/break_rows.h"
 #include "diagrams/drawing/labels.h"
-#include "diagrams/drawing/stages.h"
 
 namespace napkin::drawing {
-
-/// One row; its first stage repeats the last of the row before.
-struct System {
-    StageList list;
-    bool is_first = true;
-    bool is_last = true;
-};
-
-/// Breaks a long picture into rows of about equal width at data stages, between regions where that
-/// is possible; the last has to have room for `totals` too. The stages have to be placed; those of
-/// the rows are not yet.
-[[nodiscard]] std::vector<System> break_into_systems(const StageList& list, double width,
-                                                     double totals, bool names);
 
 /// One row, in coordinates of its own: wires, glyphs, regions and labels, by layers.
 class SystemPainter {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "diagrams/drawing/name_dots.h"
 #include "diagrams/result.h"
 
 namespace napkin::drawing {
@@ -88,11 +89,8 @@ public:
         canvas_.title = plot_.title;
         axes();
         draw_lines();
-        for (const PlotMark& mark : plot_.marks)
-            if (!is_line(mark)) draw(mark);
-        for (const Curve& curve : plot_.curves) {
-            Line line{{}, false, {kBlack, curve.width, curve.dash}, Part::Wire};
-            for (const Point& point : curve.points) line.points.push_back(at(point));
+        draw_dots();
+        for (Line& line : lines_of_curves()) {
             if (line.points.size() > 1)
                 canvas_.operations.push_back({std::move(line), {}});
             else if (!line.points.empty())
@@ -146,29 +144,29 @@ private:
         }
     }
 
-    void draw(const PlotMark& mark) {
-        const double x = x_.at(mark.x);
-        const double y = y_.at(mark.y);
-        if (!mark.letter.empty()) {
-            put(mark.letter, {x, y + 0.3 * kTextSize}, Anchor::Middle);
-            return;
+    void draw_dots() {
+        std::vector<NamedDot> dots;
+        for (const PlotMark& mark : plot_.marks) {
+            if (is_line(mark)) continue;
+            const Point center = at({mark.x, mark.y});
+            if (!mark.letter.empty())
+                put(mark.letter, {center.x, center.y + 0.3 * kTextSize}, Anchor::Middle);
+            else
+                dots.push_back({mark.name, {center, kDot, kBlack, {kBlack}}});
         }
-        canvas_.dot({x, y}, kDot, kBlack, kBlack);
-        name_dot(mark.name, {x + 2 * kDot, y + 1.2 * kTextSize});
+        for (const NamedDot& named : dots) canvas_.operations.push_back({named.dot});
+        name_dots(canvas_, dots,
+                  {{0, y_.to, kWidth, kHeight}, lines_of_curves(), kHeight + 3 * kLine, kTextSize});
     }
 
-    /// Below the dot, apart from the names of others; above it where the axis is near.
-    void name_dot(const std::string& name, Point where) {
-        const auto box = [&] {
-            return bounds_of(Text{plain_text(name), where, Anchor::Left, kTextSize, kBlack});
-        };
-        const bool has_room = box().bottom + kLine < kHeight;
-        if (!has_room) where.y -= 2 * kLine;
-        while (std::any_of(names_.begin(), names_.end(),
-                           [&](const Box2& other) { return overlap(box(), other); }))
-            where.y += has_room ? kLine : -kLine;
-        names_.push_back(box());
-        put(name, where, Anchor::Left);
+    [[nodiscard]] std::vector<Line> lines_of_curves() const {
+        std::vector<Line> lines;
+        for (const Curve& curve : plot_.curves) {
+            Line line{{}, false, {kBlack, curve.width, curve.dash}, Part::Wire};
+            for (const Point& point : curve.points) line.points.push_back(at(point));
+            lines.push_back(std::move(line));
+        }
+        return lines;
     }
 
     /// On the right of their last points, apart from each other.
@@ -197,7 +195,6 @@ private:
     Scale x_;
     Scale y_;
     std::vector<const PlotMark*> lines_;
-    std::vector<Box2> names_;  // of dots
 };
 
 }  // namespace

@@ -219,9 +219,6 @@ Stage& StageBuilder::data_stage(StageKind kind, Labelling labelling) {
         stage.blocks.push_back(block);
     }
     output_sources_.clear();
-    stage.boundary =
-        kind == StageKind::Data &&
-        std::none_of(live_.begin(), live_.end(), [](const Slot& s) { return s.inside; });
     add_separators(stage, entries);
     list_.stages.push_back(std::move(stage));
     return list_.stages.back();

@@ -98,9 +98,8 @@ struct Stage {
     std::vector<Separator> separators;
     std::vector<std::vector<std::size_t>> cups;  ///< tracks that a contraction joins
     std::vector<NameTag> names;
-    bool boundary = false;  ///< between regions: a good place to break the row
-    bool sinks = false;     ///< results stand low here: towards what comes, and at the end
-    double left = 0;        ///< level to each side of x
+    bool sinks = false;  ///< results stand low here: towards what comes, and at the end
+    double left = 0;     ///< level to each side of x
     double right = 0;
     double x = 0;
 };

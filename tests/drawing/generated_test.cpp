@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <random>
 #include <set>
-#include <sstream>
 
 #include "derive/state.h"
 #include "diagrams/check.h"
@@ -30,15 +29,6 @@ drawing::DrawOptions with_table(const Diagram& diagram, const Relabelling& relab
         row.cells.push_back(column.kind == drawing::ColumnKind::Boxes ? "" : "g_q d + s_x d");
     options.rows = {row, row};
     return options;
-}
-
-/// Of the longest line.
-std::size_t columns_of_text(const std::string& text) {
-    std::istringstream lines(text);
-    std::size_t most = 0;
-    for (std::string line; std::getline(lines, line);)
-        most = std::max(most, drawing::columns_in(line));
-    return most;
 }
 
 /// The page; `most`: wires that one may cross at once.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -239,6 +240,15 @@ inline void check_picture(const drawing::Canvas& canvas) {
     CHECK_GE(box.top, 0);
     CHECK_LE(box.right, canvas.width);
     CHECK_LE(box.bottom, canvas.height);
+}
+
+/// Of a terminal, in the longest line.
+inline std::size_t columns_of_text(const std::string& text) {
+    std::istringstream lines(text);
+    std::size_t most = 0;
+    for (std::string line; std::getline(lines, line);)
+        most = std::max(most, drawing::columns_in(line));
+    return most;
 }
 
 /// Wires that do not bear their name where they end, or one stage before.

@@ -1,6 +1,8 @@
 // Plots: names stand clear of each other and of marked places' lines, and a single point shows.
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "diagrams/drawing/plot.h"
 
 namespace napkin::drawing {
@@ -47,6 +49,28 @@ TEST_CASE("plots: no name lies on another, nor on the line of a marked place") {
                     CHECK_FALSE(overlap(bounds_of(texts[i]), bounds_of(line)));
         }
     }
+}
+
+TEST_CASE("plots: dots whose names have no room are numbered, and a key says what they are") {
+    std::vector<PlotMark> marks;
+    for (int i = 0; i < 60; ++i)
+        marks.push_back({"a kernel of a long name, the " + std::to_string(i) + "th",
+                         400.0 + 5 * (i % 20), 300.0 + 100 * (i / 20)});
+    marks.push_back({"a kernel that stands alone", 2, 500});
+    const Canvas canvas = draw_plot(plot_of(marks, {{1, 1}, {1000, 1000}}));
+    const std::vector<Operation> texts = all_of_kind<Text>(canvas);
+    const std::vector<Operation> dots = all_of_kind<Dot>(canvas);
+    CHECK_EQ(dots.size(), marks.size());
+    std::set<std::string> written;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        written.insert(to_unicode(std::get<Text>(texts[i].shape).text));
+        for (std::size_t k = i + 1; k < texts.size(); ++k)
+            CHECK_FALSE(overlap(bounds_of(texts[i]), bounds_of(texts[k])));
+        for (const Operation& dot : dots) CHECK_FALSE(overlap(bounds_of(texts[i]), bounds_of(dot)));
+    }
+    for (const PlotMark& mark : marks) CHECK(written.contains(mark.name));
+    for (std::size_t i = 0; i < marks.size(); ++i) CHECK(written.contains(std::to_string(i + 1)));
+    for (const char* label : {"1", "2-21", "22-41", "42-61"}) CHECK(written.contains(label));
 }
 
 TEST_CASE("plots: a curve of one point is a dot, between ticks") {
