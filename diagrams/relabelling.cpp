@@ -84,6 +84,29 @@ std::string region_name(const Diagram& diagram, const Region& region) {
     return output.empty() ? name : output;
 }
 
+namespace {
+
+/// The widest floating type of inputs; f32 of f16 and bf16, of which neither holds the other.
+/// Inputs of 8 bits are scaled to what these hold, and what is made of them is not: bf16 where
+/// there are no others.
+ElementType type_beside_inputs(const Diagram& diagram) {
+    constexpr std::int64_t kLeastBits = 16;
+    std::optional<ElementType> widest;
+    bool narrow = false;
+    for (const Array& input : diagram.arrays) {
+        if (input.role != ArrayRole::Input || !is_floating(input.type)) continue;
+        if (bits_of(input.type) < kLeastBits)
+            narrow = true;
+        else if (!widest || bits_of(input.type) > bits_of(*widest))
+            widest = input.type;
+        else if (bits_of(input.type) == bits_of(*widest) && input.type != *widest)
+            widest = ElementType::F32;
+    }
+    return widest.value_or(narrow ? ElementType::BF16 : ElementType::F32);
+}
+
+}  // namespace
+
 ElementType storage_type(const Diagram& diagram, const Relabelling& relabelling, ArrayId array) {
     if (const auto found = relabelling.wire_types.find(array);
         found != relabelling.wire_types.end())
@@ -91,12 +114,7 @@ ElementType storage_type(const Diagram& diagram, const Relabelling& relabelling,
     const Array& wire = diagram[array];
     if (wire.role != ArrayRole::Intermediate || wire.rounds || !is_floating(wire.type))
         return wire.type;
-    std::optional<ElementType> widest;
-    for (const Array& input : diagram.arrays)
-        if (input.role == ArrayRole::Input && is_floating(input.type) &&
-            (!widest || bits_of(input.type) > bits_of(*widest)))
-            widest = input.type;
-    return widest.value_or(ElementType::F32);
+    return type_beside_inputs(diagram);
 }
 
 std::string print(const Diagram& diagram, const Relabelling& relabelling) {

@@ -131,6 +131,26 @@ private:
                     fmt::format("`{}` takes a number `{}`, which `{}` does not", gradient_.name,
                                 name, forward_.name),
                     fmt::format("call the number of `{}` the same", forward_.name));
+        return compare_parameters();
+    }
+
+    /// Those of one name are one number to the operator.
+    std::optional<Diagnostic> compare_parameters() const {
+        for (const ContractScalar& own : gradient_.scalars)
+            for (const ContractScalar& other : forward_.scalars) {
+                if (own.name != other.name) continue;
+                if (own.type != other.type)
+                    return messages::gradient_differs(
+                        fmt::format("parameter `{}` is {} in `{}`, and {} in `{}`", own.name,
+                                    name_of(own.type), gradient_.name, name_of(other.type),
+                                    forward_.name),
+                        "give both the same type");
+                if (own.value != other.value)
+                    return messages::gradient_differs(
+                        fmt::format("parameter `{}` has another default in `{}` than in `{}`",
+                                    own.name, gradient_.name, forward_.name),
+                        "give both the same, in the diagrams or with `--set`");
+            }
         return std::nullopt;
     }
 

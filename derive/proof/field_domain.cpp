@@ -49,6 +49,12 @@ void inherit(FieldValue& result, const FieldValue& a, const FieldValue& b) {
     result.empty = a.empty || b.empty;
 }
 
+/// Beside what is visible, a row on which nothing is adds nothing.
+bool is_empty_sum(const FieldValue& a, const FieldValue& b) {
+    const auto adds = [](const FieldValue& value) { return !value.empty && !value.is_whole(0); };
+    return (a.empty || b.empty) && !adds(a) && !adds(b);
+}
+
 Degree sum_degree(const Degree& a, const Degree& b) {
     if (a.below == 0 && b.below == 0) return {std::max(a.above, b.above), 0};
     return {std::max(a.above + b.below, b.above + a.below), a.below + b.below};
@@ -167,10 +173,13 @@ FieldValue FieldDomain::apply(Function function, std::span<const FieldValue> arg
         result = number(real);
     else
         result = finite_call(function, arguments);
-    for (const FieldValue& argument : arguments) {
+    const bool sums = function == Function::Add || function == Function::Subtract;
+    for (const FieldValue& argument : arguments)
         result.rootless = result.rootless || argument.rootless;
-        result.empty = result.empty || argument.empty;
-    }
+    if (sums && !infinite)
+        result.empty = is_empty_sum(arguments[0], arguments[1]);
+    else
+        for (const FieldValue& argument : arguments) result.empty = result.empty || argument.empty;
     if (result.finite() && !result.constant) {
         result.real = tame(real);
         result.constant = std::all_of(arguments.begin(), arguments.end(),
@@ -247,8 +256,11 @@ FieldValue FieldDomain::finite_call(Function function, std::span<const FieldValu
 }
 
 FieldValue FieldDomain::add(const FieldValue& a, const FieldValue& b) {
-    if (a.is_whole(0)) return b;
-    if (b.is_whole(0)) return a;
+    if (a.is_whole(0) || b.is_whole(0)) {
+        FieldValue other = a.is_whole(0) ? b : a;
+        other.empty = is_empty_sum(a, b);
+        return other;
+    }
     FieldValue sum;
     sum.kind = FieldValue::Kind::Finite;
     sum.ring.p = a.ring.p + b.ring.p;
@@ -265,6 +277,7 @@ FieldValue FieldDomain::add(const FieldValue& a, const FieldValue& b) {
         sum.ring.form = terms_.sum(form_of(a), form_of(b));
     }
     inherit(sum, a, b);
+    sum.empty = is_empty_sum(a, b);
     sum.logarithmic = a.logarithmic || b.logarithmic;
     sum.positive = is_positive(a) && is_positive(b);
     const bool pair = a.has_logarithm() || b.has_logarithm();
@@ -347,6 +360,8 @@ FieldValue FieldDomain::divide(const FieldValue& a, const FieldValue& b) {
     FieldValue quotient;
     quotient.kind = FieldValue::Kind::Finite;
     quotient.ring.p = a.ring.p * inverse_in_p_(b.ring.p);
+    if (a.constant && b.constant && !a.is_whole(1))
+        constant_quotients_.try_emplace(quotient.ring.p, a, b);
     quotient.ring.has_q = a.ring.has_q && b.ring.has_q && !b.ring.q.is_zero();
     quotient.ring.exponential = a.ring.exponential || b.ring.exponential;
     if (quotient.ring.has_q) {

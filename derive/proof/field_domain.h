@@ -36,6 +36,14 @@ namespace napkin::proof {
 
 enum class Choices { Gauges, FreeMonoids, Cells };
 
+/// What an exponent that depends on exponentials is made of.
+enum class Nested : std::uint8_t {
+    Written,   ///< elements that depend on one, each an unknown of its own once it is written
+    Factored,  ///< the sums and products that elements are written as: what streams a sum of
+               ///< `E * B` with E outside
+    Whole,     ///< the exponent is one unknown, which equal exponents share
+};
+
 /// How much is assumed.
 struct FieldSettings {
     Choices choices = Choices::Gauges;
@@ -43,9 +51,7 @@ struct FieldSettings {
     /// Otherwise exponents are their values in Z_q, and roots are those among squares, where they
     /// are multiplicative: more identities come out, with no bound.
     bool strict = true;
-    /// In an exponent, elements that depend on exponentials are the sums and products that they are
-    /// written as, not each an unknown of its own: what streams a sum of `E * B` with E outside.
-    bool factored = false;
+    Nested nested = Nested::Written;
     bool operator==(const FieldSettings&) const = default;
 };
 
@@ -180,6 +186,8 @@ private:
     [[nodiscard]] FieldValue scaled(const FieldValue& pair, const FieldValue& factor);
     [[nodiscard]] std::uint32_t keep_image(FieldValue image);
     [[nodiscard]] FieldValue exponential(const FieldValue& a);
+    [[nodiscard]] FieldValue as_exponent(FieldValue value);
+    static void forget_parts(RingPart& ring);
     [[nodiscard]] InP power_of(RingPart exponent, FormId form, Degree& degree);
     void finish_element(RingPart& ring);
     [[nodiscard]] FieldValue recognised(const FieldValue& value);
@@ -217,7 +225,9 @@ private:
     ExponentTerms terms_;
     std::vector<Logarithm> known_logarithms_;
     std::map<std::pair<InP, double>, FieldValue> constant_roots_;  ///< by value and power
-    mutable std::unordered_map<double, FieldValue> constants_;     ///< literals met so far
+    /// Constants that were divided, by the quotient.
+    std::map<InP, std::pair<FieldValue, FieldValue>> constant_quotients_;
+    mutable std::unordered_map<double, FieldValue> constants_;  ///< literals met so far
     std::vector<FieldValue> images_;  ///< of sums and multiples of logarithms
     std::uint64_t gauges_ = 0;
     Inverse<InP> inverse_in_p_;

@@ -108,14 +108,19 @@ FieldValue FieldDomain::written(const Array& array, ElementType /*tile*/, const 
     if (element.constant) return element;
     // A logarithm is an exponent as it stands; other elements are taken whole, or as written.
     uses_.elements = true;
-    if (!element.logarithmic && !settings_.factored) {
-        element.ring.q = InQ();
-        element.ring.form = {};
-        element.ring.known = InP();
-        element.ring.has_q = false;
+    if (!element.logarithmic && settings_.nested != Nested::Factored) {
+        forget_parts(element.ring);
     }
     if (!element.ring.has_q) finish_element(element.ring);
     return element;
+}
+
+/// Leaves the value in Z_p alone.
+void FieldDomain::forget_parts(RingPart& ring) {
+    ring.q = InQ();
+    ring.form = {};
+    ring.known = InP();
+    ring.has_q = false;
 }
 
 /// What depends on an exponential has no value of its own in Z_q: it gets a random function of the
@@ -147,9 +152,17 @@ InP FieldDomain::power_of(RingPart exponent, FormId form, Degree& degree) {
     return power_of_four(atoms.value);
 }
 
-FieldValue FieldDomain::exponential(const FieldValue& a) {
-    if (a.is_whole(0) && !a.has_logarithm()) return number(1);
+/// What an exponent is, where all that is known of one that depends on exponentials is its value.
+FieldValue FieldDomain::as_exponent(FieldValue value) {
+    if (settings_.nested == Nested::Whole && value.ring.exponential && !value.logarithmic)
+        forget_parts(value.ring);
+    return value;
+}
+
+FieldValue FieldDomain::exponential(const FieldValue& whole) {
+    if (whole.is_whole(0) && !whole.has_logarithm()) return number(1);
     uses_.exponentials = true;
+    const FieldValue a = as_exponent(whole);
     FieldValue result;
     result.kind = FieldValue::Kind::Finite;
     const InP power = power_of(a.ring, form_of(a), result.ring.degree);
@@ -259,7 +272,8 @@ FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
 }
 
 /// Of a product of known numbers the product of their roots, whether those exist here or not: that
-/// of a size is the product of those of the sizes that it was split into.
+/// of a size is the product of those of the sizes that it was split into, and of `2 / 3.14` the
+/// quotient of two.
 FieldValue FieldDomain::root_of_constant(const FieldValue& a, double exponent) {
     constexpr double kMost = 1e9;
     const auto is = [&](double value, InP element) {
@@ -273,7 +287,17 @@ FieldValue FieldDomain::root_of_constant(const FieldValue& a, double exponent) {
         !inverse || is(below, a.ring.p.inverse())
             ? prime_factors_of(static_cast<std::int64_t>(whole))
             : std::vector<std::int64_t>{};
-    if (primes.size() < 2) return root_of_rest(a.ring.p, exponent, a.ring.degree);
+    if (primes.size() < 2) {
+        const auto parts = constant_quotients_.find(a.ring.p);
+        const auto is_quotient = [&](const FieldValue& value) {
+            return constant_quotients_.contains(value.ring.p);
+        };
+        if (parts == constant_quotients_.end() || is_quotient(parts->second.first) ||
+            is_quotient(parts->second.second))
+            return root_of_rest(a.ring.p, exponent, a.ring.degree);
+        const auto [over, under] = parts->second;
+        return divide(root(over, exponent), root(under, exponent));
+    }
     FieldValue product = number(1);
     for (std::size_t i = 0; i < primes.size(); ++i) {
         const FieldValue prime = number(static_cast<double>(primes[i]));

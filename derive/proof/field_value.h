@@ -45,7 +45,7 @@ struct FieldValue {
     /// Something that only half of all values have, a root, was taken of one that lacks it: that it
     /// differs from another value shows nothing.
     bool rootless = false;
-    /// A convention for rows on which nothing is visible was used.
+    /// A convention for rows on which nothing is visible was used, for all summands of a sum.
     bool empty = false;
     /// A logarithm is a summand of it, though none may be left of its factor: an exponent as it is.
     bool logarithmic = false;

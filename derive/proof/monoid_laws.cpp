@@ -46,6 +46,9 @@ public:
             if (const Fold* fold = std::get_if<Fold>(&statement.body);
                 fold && fold->monoid == monoid)
                 folds_.push_back(fold);
+        for (const Expression& part : monoid_.combine) note_scales(part);
+        for (const Fold* fold : folds_)
+            for (const Expression& value : fold->values) note_scales(value);
     }
 
     std::string run() {
@@ -84,9 +87,19 @@ private:
     std::size_t index_below(std::size_t count) {
         return static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count)));
     }
-    /// Small numbers, some of them whole, so that equal elements and zeros occur.
+    /// Small numbers, some of them whole, so that equal elements and zeros occur; and numbers about
+    /// as large as those that the rule has in it.
     double anything() {
-        return random_.below(3) == 0 ? static_cast<double>(random_.below(5) - 2) : random_.normal();
+        const double scale = scales_[index_below(scales_.size())];
+        return scale * (random_.below(3) == 0 ? static_cast<double>(random_.below(5) - 2)
+                                              : random_.normal());
+    }
+    void note_scales(const Expression& expression) {
+        walk(expression, [&](const Expression& part) {
+            const double* value = literal(part);
+            if (value != nullptr && *value != 0 && std::isfinite(*value))
+                scales_.push_back(std::abs(*value));
+        });
     }
     /// The expression where every input is drawn anew: what is a constant or above zero stays so.
     double drawn(const Expression& expression, int depth) {
@@ -123,6 +136,7 @@ private:
     const Diagram& diagram_;
     const Monoid& monoid_;
     std::vector<const Fold*> folds_;  ///< by the monoid
+    std::vector<double> scales_ = {1};
     Random random_;
     ExtendedDomain domain_;
     PlainEvaluator<ExtendedDomain> evaluator_;

@@ -21,17 +21,11 @@ constexpr int kTrialsWhereCompared = 16;
 constexpr double kLargestDegree = 1e-6 * static_cast<double>(InQ::kModulus);
 
 // In the order of trying. Cells have no bound however exponents are kept.
-constexpr std::array kSettings = {
-    FieldSettings{Choices::Gauges, true, false},
-    FieldSettings{Choices::Gauges, true, true},
-    FieldSettings{Choices::Gauges, false, false},
-    FieldSettings{Choices::Gauges, false, true},
-    FieldSettings{Choices::FreeMonoids, true, false},
-    FieldSettings{Choices::FreeMonoids, true, true},
-    FieldSettings{Choices::FreeMonoids, false, false},
-    FieldSettings{Choices::FreeMonoids, false, true},
-    FieldSettings{Choices::Cells, false, false},
-    FieldSettings{Choices::Cells, false, true},
+constexpr std::array kNested = {Nested::Written, Nested::Factored, Nested::Whole};
+constexpr std::array kReadings = {
+    std::pair{Choices::Gauges, true},      std::pair{Choices::Gauges, false},
+    std::pair{Choices::FreeMonoids, true}, std::pair{Choices::FreeMonoids, false},
+    std::pair{Choices::Cells, false},
 };
 
 /// What was taken for unknown though it has an algebra: identities of it do not come out.
@@ -70,14 +64,16 @@ public:
             identity.output = plain_[output].name;
             identities.push_back(std::move(identity));
         }
-        for (const FieldSettings& settings : kSettings) {
-            if (!worthwhile(settings)) continue;
-            std::vector<Progress> pending;
-            for (Identity& identity : identities)
-                if (!identity.proved) pending.push_back({&identity, {}, false});
-            if (pending.empty()) break;
-            attempt(settings, pending);
-        }
+        for (const auto& [choices, strict] : kReadings)
+            for (const Nested nested : kNested) {
+                const FieldSettings settings{choices, strict, nested};
+                if (!worthwhile(settings)) continue;
+                std::vector<Progress> pending;
+                for (Identity& identity : identities)
+                    if (!identity.proved) pending.push_back({&identity, {}, false});
+                if (pending.empty()) return identities;
+                attempt(settings, pending);
+            }
         return identities;
     }
 
@@ -85,7 +81,7 @@ private:
     /// Whether these settings can tell more than those before.
     [[nodiscard]] bool worthwhile(const FieldSettings& settings) const {
         if (!met_) return true;
-        if (settings.factored && !met_->elements) return false;
+        if (settings.nested != Nested::Written && !met_->elements) return false;
         const bool chooses = met_->choices || met_->compares;
         if (settings.choices == Choices::Gauges)
             return met_->exponentials || met_->roots || chooses;
@@ -193,7 +189,9 @@ std::string print(const FieldSettings& settings) {
                           : settings.choices == Choices::FreeMonoids ? "free monoids"
                                                                      : "cells";
     return std::string(choices) + (settings.strict ? ", atoms" : ", residues") +
-           (settings.factored ? ", factored" : "");
+           (settings.nested == Nested::Factored ? ", factored"
+            : settings.nested == Nested::Whole  ? ", whole"
+                                                : "");
 }
 
 }  // namespace napkin::proof

@@ -137,7 +137,7 @@ private:
         const auto types = types_.find(array);
         if (types == types_.end()) return range;
         for (const ElementType type : types->second) {
-            if (!fits(type, range)) return unbounded_range();
+            if (!holds(type, range)) return unbounded_range();
             if (type != ElementType::F32) range = hull(range, rounded_range(type, range));
         }
         return range;
@@ -182,6 +182,7 @@ private:
             define(target, extreme_range(fold), false);
         else
             define_components(statement, fold);
+        if (fold.monoid == kSum) note_operands(target, fold.values[0]);
         // After a chunk in which anything is visible, its start is past.
         if (attained != nullptr && fits_f32(values_.arrays[target])) {
             values_.arrays[target].low = 1;
@@ -190,6 +191,29 @@ private:
         values_.facts.forget(statement.targets);
         if (fold.monoid == kMax && !rounds_a_bound(target, fold.values[0]))
             values_.facts.note_maximum(target, fold);
+    }
+
+    /// What a factor of f16 is multiplied by may be rounded to f16 first.
+    void note_operands(ArrayId target, const Expression& value) {
+        std::vector<const Expression*> factors;
+        collect_factors(value, factors);
+        const auto is_short = [&](const Expression* factor) {
+            const std::optional<ArrayId> read = array_read(*factor);
+            return read && tile_types(*read).contains(ElementType::F16);
+        };
+        if (std::none_of(factors.begin(), factors.end(), is_short)) return;
+        ValueRange others = range_of(1);
+        for (const Expression* factor : factors) {
+            if (is_short(factor)) continue;
+            const std::array<ValueRange, 2> both{others, known(values_.range(*factor))};
+            others = range_of_call(Function::Multiply, both);
+        }
+        operands_.insert_or_assign(target, others);
+    }
+    static void collect_factors(const Expression& value, std::vector<const Expression*>& factors) {
+        const Apply* product = call_of(value, Function::Multiply);
+        if (product == nullptr) return factors.push_back(&value);
+        for (const Expression& factor : product->arguments) collect_factors(factor, factors);
     }
 
     /// A mean lies among what it is the mean of, where no weight may vanish.
@@ -291,6 +315,11 @@ private:
 
     void report() {
         for (const auto& [text, bound] : values_.exponents()) out_.exponents.push_back(bound);
+        for (const auto& [target, range] : operands_)
+            if (!fits(ElementType::F16, range))
+                out_.arrays.push_back(
+                    {region_.name, region_.arrays[target.index()].name + " (an operand, in f16)",
+                     ElementType::F16, range.low, range.high});
         std::set<ArrayId> done;
         for (const Variable& variable : region_.variables) {
             const auto range = values_.arrays.find(variable.array);
@@ -307,7 +336,7 @@ private:
     /// Of the types in which an array is kept, one in which it does not fit, if there is one.
     [[nodiscard]] ElementType type_told(const Variable& variable, const ValueRange& range) const {
         for (const ElementType type : types_.at(variable.array))
-            if (!fits(type, range)) return type;
+            if (!holds(type, range)) return type;
         return variable.type;
     }
 
@@ -318,7 +347,8 @@ private:
     ExpressionRanges values_;
     Ranges starts_;  // of states, before the first chunk
     std::map<ArrayId, std::set<ElementType>> types_;
-    std::set<ArrayId> given_up_;  // what grows
+    std::set<ArrayId> given_up_;              // what grows
+    std::map<ArrayId, ValueRange> operands_;  // beside those of f16, by the sum of their products
 };
 
 /// Whether an input may be any integer of its type.
@@ -348,7 +378,7 @@ bool ExponentBound::safe() const {
 }
 
 bool ArrayRange::safe() const {
-    return fits(type, range_of(low, high));
+    return holds(type, range_of(low, high));
 }
 
 bool Safety::exponents_safe() const {

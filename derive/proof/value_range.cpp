@@ -194,6 +194,15 @@ bool fits(ElementType type, const ValueRange& range) {
     return held(range.low) && held(range.high);
 }
 
+bool holds(ElementType type, const ValueRange& range) {
+    const auto saturates = [type](double bound) {
+        const double least = std::abs(bound) * (1 - 2 * unit_roundoff(type));
+        return std::abs(bound) > 1 && std::abs(round_to(type, bound)) < least;
+    };
+    if (!fits(type, range)) return false;
+    return range.empty() || !is_floating(type) || (!saturates(range.low) && !saturates(range.high));
+}
+
 ValueRange rounded_range(ElementType type, ValueRange range) {
     if (range.empty()) return range;
     for (double* bound : {&range.low, &range.high})

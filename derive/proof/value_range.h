@@ -39,8 +39,11 @@ struct ValueRange {
 [[nodiscard]] ValueRange flushed(ValueRange range);
 /// Whether float32 holds every finite value of it, rounding of sums allowed for.
 [[nodiscard]] bool fits_f32(const ValueRange& range);
-/// Whether rounding to the type makes an infinity or, of integers, another value of none.
+/// Whether rounding to the type makes no infinity and, of integers, no other value.
 [[nodiscard]] bool fits(ElementType type, const ValueRange& range);
+/// And none less than what it rounds, as a type does that has no infinity: e4m3 has 448 in place of
+/// what is larger.
+[[nodiscard]] bool holds(ElementType type, const ValueRange& range);
 /// After rounding to a type; what does not fit an integer type stays as it is.
 [[nodiscard]] ValueRange rounded_range(ElementType type, ValueRange range);
 /// The range of a function's values; every function but `if`, `and`, `or`.

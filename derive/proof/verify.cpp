@@ -162,6 +162,8 @@ Result<Verification> verify_certificate(const std::string& text) {
     if (text.size() > kMostBytes)
         return messages::no_certificate("it has more than " + std::to_string(kMostBytes) +
                                         " bytes");
+    if (text.find('\0') != std::string::npos)  // which ends what is parsed
+        return messages::no_certificate("it has a byte of value 0");
     if (depth_of(text) > kDeepest)
         return messages::no_certificate("its lists are nested more than " +
                                         std::to_string(kDeepest) + " deep");

@@ -10,6 +10,7 @@
 
 #include "derive/rules/rule_support.h"
 #include "diagrams/contains.h"
+#include "diagrams/facts.h"
 
 namespace napkin::rules {
 
@@ -56,6 +57,11 @@ Outcome retype(const State& state, const Command& command) {
             "change it in the diagram"};
     if (!is_floating(wire.type) || !is_floating(*type))
         return NotApplicable{"only a floating wire can be stored in another floating type", ""};
+    if (*type == ElementType::E4M3 && DiagramFacts(state.diagram).of(*array).may_be_infinite())
+        return NotApplicable{"`" + wire.name +
+                                 "` may be infinite, and e4m3 has no infinity: it is the "
+                                 "largest number there, 448",
+                             "store it in a type that has one: bf16, f16, e5m2"};
     State next = state;
     next.relabelling.wire_types[*array] = *type;
     for (const Region& region : next.relabelling.regions) {

@@ -380,11 +380,28 @@ std::vector<TensorWorkload> row_workloads() {
          "output Y[n, v] : bf16 = softmax[v](X[n, v])\n output m[n] : f32 = max(v) X[n, v] }",
          {},
          "fuse all\ngroup n by 1 at l1"},
-        {"layer norm, odd rows held in pairs",
-         "diagram lp { axis n = 2, v = 41003\n input X[n, v] : f16, w[v], b[v] : bf16\n"
+        {"layer norm, odd rows in shared memory",
+         "diagram lp { axis n = 3, v = 41003\n input X[n, v] : f16, w[v], b[v] : bf16\n"
          "m[n] = mean[v](X[n, v])\n"
          "s[n] = sum(v) (X[n, v] - m[n]) ^ 2 / size(v)\n"
          "output Y[n, v] : f16 = (X[n, v] - m[n]) * rsqrt(s[n] + 1e-5) * w[v] + b[v] }",
+         {},
+         "fuse all\ngroup n by 1 at l1"},
+        {"odd rows of two types in shared memory, and what their labels are",
+         "diagram lt { axis n = 4, v = 24007\n input X[n, v] : f32, R[n, v] : bf16\n"
+         " input t[n] : i32, w[v] : i32\n"
+         "L[n] = logsumexp[v](X[n, v])\n s[n] = sum(v) R[n, v] * X[n, v]\n"
+         "output Z[n] : f32 = L[n] - X[n, min(max(t[n], 0), 24006)]\n"
+         "output Y[n, v] : f16 = exp(X[n, v] - L[n]) * R[n, v] + s[n] * (if v == w[v] then 1 else "
+         "0) }",
+         {},
+         "fuse all\ngroup n by 1 at l1"},
+        {"layer norm, odd rows held in pairs, since strides are the caller's",
+         "diagram lp { axis n = 2, v = 41003\n input X[n, v] : f16, w[v], b[v] : bf16\n"
+         "m[n] = mean[v](X[n, v])\n"
+         "s[n] = sum(v) (X[n, v] - m[n]) ^ 2 / size(v)\n"
+         "output Y[n, v] : f16 = (X[n, v] - m[n]) * rsqrt(s[n] + 1e-5) * w[v] + b[v]\n"
+         "weave h = 1 }",
          {},
          "fuse all\ngroup n by 1 at l1"},
         {"rows beside their place",

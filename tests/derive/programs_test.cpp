@@ -179,6 +179,39 @@ TEST_CASE("refusals give their reason") {
     }
 }
 
+TEST_CASE("a mask is stored in no type without infinity") {
+    const Diagram diagram = load(R"(diagram masked {
+  axis q = 13, x = 24
+  input S[q, x] : f16
+  M[q, x] = if x <= q then S[q, x] else -inf
+  output P[q, x] = softmax[x](M[q, x])
+})");
+    CHECK(refusal(diagram, "retype M to e4m3").find("e4m3 has no infinity") != std::string::npos);
+    CHECK_EQ(refusal(diagram, "retype M to e5m2"), "applied");
+}
+
+TEST_CASE("an intermediate without a type is stored in what holds the inputs' types") {
+    struct Row {
+        const char* a;
+        const char* b;
+        const char* stored;
+    };
+    for (const Row& row :
+         {Row{"f32", "bf16", "f32"}, Row{"bf16", "bf16", "bf16"}, Row{"f16", "bf16", "f32"},
+          Row{"bf16", "f16", "f32"}, Row{"f16", "e4m3", "f16"}, Row{"e4m3", "e4m3", "bf16"},
+          Row{"e5m2", "e4m3", "bf16"}, Row{"bf16", "i8", "bf16"}}) {
+        const Diagram diagram =
+            load("diagram types { axis n = 3, k = 4\n input A[n, k] : " + std::string(row.a) +
+                 "\n input B[k] : " + row.b +
+                 "\n S[n, k] = exp(A[n, k]) * B[k]\n"
+                 " output Y[n] = sum(k) S[n, k] }");
+        INFO(row.a, " ", row.b);
+        CHECK_EQ(name_of(storage_type(diagram, initial_state(diagram).relabelling,
+                                      *find_array(diagram, "S"))),
+                 row.stored);
+    }
+}
+
 TEST_CASE("what divides a product has to divide a factor on the tensor core") {
     const auto said = [](const std::string& value) {
         return refusal(load("diagram d { axis a = 16, b = 16, c = 16\n"

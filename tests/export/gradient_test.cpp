@@ -104,4 +104,22 @@ TEST_CASE("a gradient that does not fit is refused, and the message says what di
     }
 }
 
+TEST_CASE("a parameter of a gradient is that of what it is the gradient of") {
+    const ExportExample forward =
+        with(example_in_file("attention"), "= sum(d) Q[q, d]", "= sum(d) cap * Q[q, d]");
+    const auto said = [&](const std::string& declared) -> std::string {
+        ExportExample gradient = with(example_in_file("attention_gradient"), "  D[q] = sum(d) dO",
+                                      "  param cap" + declared + "\n  D[q] = sum(d) cap * dO");
+        gradient.sizes.clear();
+        const Result<std::vector<ExportedFile>> files =
+            export_both(with(forward, "  S[q, x]", "  param cap : f32 = 2\n  S[q, x]"), gradient);
+        return files ? "" : files.error().list.front().message;
+    };
+    CHECK_EQ(said(" : f32 = 2"), "");
+    CHECK_EQ(said(" : i32 = 2"),
+             "parameter `cap` is i32 in `attention_gradient`, and f32 in `attention`");
+    CHECK_EQ(said(" : f32 = 3"),
+             "parameter `cap` has another default in `attention_gradient` than in `attention`");
+}
+
 }  // namespace napkin::test

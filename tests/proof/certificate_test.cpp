@@ -114,6 +114,9 @@ TEST_CASE("a certificate that is nested too deep is refused before it is built")
     for (const std::string& deep : {"{\"more\":" + nested("[", "]") + "," + rest,
                                     "{\"more\":" + nested("{\"a\":", "}"), nested("[", "")})
         CHECK(refusal(deep).find("nested more than") != std::string::npos);
+    // Nothing follows the end that a byte 0 would be.
+    const std::string whole = certificate(kDiagram, kDerivation);
+    CHECK(refusal(whole + '\0' + "{}").find("a byte of value 0") != std::string::npos);
     // Brackets in a string are none.
     CHECK(refusal("{\"diagram\": \"\\\"" + nested("[", "") + "\"}").find("nested more") ==
           std::string::npos);

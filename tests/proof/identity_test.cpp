@@ -98,9 +98,24 @@ TEST_CASE("an exponential that leaves a streamed sum stays a factor in the expon
             const proof::ProgramProof proof = prove_at(diagram, "fuse all\nstream q by 2");
             INFO(diagram, describe(proof));
             CHECK(proof.ok());
-            CHECK(identity_of(proof, "N").settings.factored);
+            CHECK(identity_of(proof, "N").settings.nested == proof::Nested::Factored);
             CHECK(identity_of(proof, "N").degree.has_value());
         }
+}
+
+TEST_CASE("a gate behind attention is an exponent that is known whole") {
+    for (const char* gate : {"tanh", "sigmoid", "silu", "gelu_tanh"}) {
+        const std::string diagram = std::string("diagram gated {\n") +
+                                    "  axis q = 3, x = 5, d = 2\n"
+                                    "  input Q[q, d], K[x, d], V[x, d]\n"
+                                    "  P[q, x] = softmax[x](sum(d) Q[q, d] * K[x, d])\n"
+                                    "  output O[q, d] = " +
+                                    gate + "(sum(x) P[q, x] * V[x, d])\n}\n";
+        const proof::ProgramProof proof = prove_at(diagram, "fuse all\nstream x by 2");
+        INFO(diagram, describe(proof));
+        CHECK(proof.ok());
+        CHECK(identity_of(proof, "O").settings.nested == proof::Nested::Whole);
+    }
 }
 
 TEST_CASE("top-k and argmax") {
@@ -181,6 +196,19 @@ TEST_CASE("nothing is claimed of rows on which nothing is visible") {
     REQUIRE(proof.ok());
     CHECK_EQ(identity_of(proof, "O").elements, 12);
     CHECK_EQ(identity_of(proof, "O").unclaimed, 4);
+
+    // A sum over such rows too is claimed: they add nothing.
+    const proof::ProgramProof weighed = prove_at(R"(diagram values {
+  axis q = 6, x = 7, d = 2
+  input Q[q, d], K[x, d], dO[q, d]
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  P[q, x] = softmax[x](if x < q then S[q, x] else -inf)
+  output dV[x, d] = sum(q) P[q, x] * dO[q, d]
+})",
+                                                 "fuse all\nstream q by 4");
+    INFO(describe(weighed));
+    CHECK(weighed.ok());
+    CHECK_LE(identity_of(weighed, "dV").unclaimed, 4);
 
     std::string nowhere = diagram;
     nowhere.replace(nowhere.find("q % 3 != 0"), 10, "q % 3 == 9");
@@ -302,6 +330,14 @@ diagram folded {
     const proof::ProgramProof order =
         prove_at(fold("(a * c, b * c + d) identity (1, 0)"), "fuse all\nstream t by 3");
     CHECK_EQ(order.broken_law.find("monoid `two`: it is not commutative at"), 0);
+    // Elements are drawn about as large as the rule's own numbers.
+    for (const char* cap : {"1", "300", "1000", "1e6"})
+        CHECK_EQ(
+            prove_at(
+                fold(("(min(a + c, " + std::string(cap) + "), b + d) identity (0, 0)").c_str()),
+                "fuse all\nstream t by 3")
+                .broken_law.find("monoid `two`: it is not associative at"),
+            0);
 }
 
 TEST_CASE("what random derivations taught: constants that are left, literals, overflow of a type") {

@@ -328,6 +328,26 @@ TEST_CASE("safety: a maximum that is rounded bounds nothing") {
     CHECK(claims(proof::check_safety(same.diagram, program_of(same), 1000), "L"));
 }
 
+TEST_CASE(
+    "safety: what a kernel stores or multiplies in a type that does not hold it is not claimed") {
+    const auto claimed = [](const std::string& lines, const std::string& derivation) {
+        const State state = state_of_lines(lines, derivation);
+        return proof::check_safety(state.diagram, program_of(state), 1000).arrays_safe();
+    };
+    // A type without infinity has its largest number in place of what is larger.
+    const std::string stored = "T[q, x] = 2 * Z[q, x]\noutput Y[q] = sum(x) T[q, x]";
+    CHECK(claimed(stored, "fuse all"));
+    CHECK_FALSE(claimed(stored, "retype T to e4m3"));
+    CHECK(claimed(stored, "retype T to e5m2"));
+    // A factor beside one of f16 is rounded to f16.
+    const auto squared = [](const char* type) {
+        return "S[q, x] : " + std::string(type) +
+               " = Z[q, x] / 1000\noutput Y[q] = sum(x) S[q, x] * (Z[q, x] * Z[q, x])";
+    };
+    CHECK(claimed(squared("bf16"), "fuse all"));
+    CHECK_FALSE(claimed(squared("f16"), "fuse all"));
+}
+
 TEST_CASE("safety: what float32 holds on the way is claimed") {
     const std::vector<Lines> all = {
         {"output Y[q] = 1 / (1 + exp(X[q]))", "Y"},

@@ -17,8 +17,8 @@ namespace {
 FieldSettings settings_named(const std::string& reading) {
     for (const Choices choices : {Choices::Gauges, Choices::FreeMonoids, Choices::Cells})
         for (const bool strict : {true, false})
-            for (const bool factored : {false, true})
-                if (const FieldSettings settings{choices, strict, factored};
+            for (const Nested nested : {Nested::Written, Nested::Factored, Nested::Whole})
+                if (const FieldSettings settings{choices, strict, nested};
                     print(settings) == reading)
                     return settings;
     throw MalformedCertificate("no reading `" + reading + "`");
