@@ -59,9 +59,9 @@ struct Relabelling {
 [[nodiscard]] std::vector<ArrayId> saves_of(const Diagram& diagram, const Region& region);
 /// The region's name: its last named array, an output where there is one.
 [[nodiscard]] std::string region_name(const Diagram& diagram, const Region& region);
-/// The type in which an array is stored in device memory: its declared or retyped one; of an untyped
-/// intermediate the widest floating input type of 16 bits or more, f32 of f16 and bf16, bf16 where
-/// all are of 8 bits.
+/// The type in which an array is stored in device memory: its declared or retyped one; of an
+/// untyped intermediate the widest floating input type of 16 bits or more, f32 of f16 and bf16,
+/// bf16 where all are of 8 bits.
 [[nodiscard]] ElementType storage_type(const Diagram& diagram, const Relabelling& relabelling,
                                        ArrayId array);
 

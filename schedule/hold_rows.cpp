@@ -11,6 +11,9 @@
 namespace napkin::schedule {
 namespace {
 
+/// Rows are copied to shared memory by 8 bytes at least, of 16-bit numbers.
+constexpr std::int64_t kLeastVector = 4;
+
 bool is_pairable(ElementType type) {
     return type == ElementType::BF16 || type == ElementType::F16;
 }
@@ -176,9 +179,9 @@ bool Planner::skew_rows() {
     };
     for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
         if (const Load* load = std::get_if<Load>(&statement.node)) {
-            alike = alike && !is_view(*load);
-            note(load->target, region_.arrays[load->array.index()],
-                 region_.variables[load->target.index()].type);
+            const ElementType type = region_.variables[load->target.index()].type;
+            alike = alike && !is_view(*load) && type != ElementType::I4;
+            note(load->target, region_.arrays[load->array.index()], type);
         }
         if (const Save* save = std::get_if<Save>(&statement.node))
             note(save->source, region_.arrays[save->array.index()], region_.stored.at(save->array));
@@ -201,11 +204,23 @@ bool Planner::skew_rows() {
 /// Rows that are read more than once go to shared memory, as they are. False where something else
 /// must be held, or where it is copied by less than 8 bytes at once.
 bool Planner::rows_to_shared() {
-    constexpr std::int64_t kLeastVector = 4;
     if (!plan_.tile_axes.empty() || (plan_.vector < kLeastVector && !skew_rows())) return false;
     for (auto& [variable, tile] : plan_.tiles)
         if (tile.home == Home::Fragment && !row_to_shared(variable, tile)) return false;
     return plan_.bytes_in_shared > 0;
+}
+
+/// Whether rows are moved by one 16-bit number at a time, and so long that vectors of theirs in
+/// shared memory are faster: from 16000 columns on an H200 (bench/results/2026-11-29-odd-rows.md).
+bool Planner::is_read_by_elements() const {
+    constexpr std::int64_t kLong = 16000;
+    return plan_.vector == 1 &&
+           std::any_of(plan_.tiles.begin(), plan_.tiles.end(), [&](const auto& each) {
+               const auto& [variable, tile] = each;
+               return tile.home == Home::Fragment && tile.column &&
+                      is_pairable(region_.variables[variable.index()].type) &&
+                      plan_.extents.at(*tile.column) >= kLong;
+           });
 }
 
 /// Where registers leave a processor to one block, rows are held in shared memory: one block
@@ -214,9 +229,11 @@ bool Planner::rows_to_shared() {
 std::optional<Refusal> Planner::hold_rows(std::optional<Refusal> refusal) {
     const auto resident = [&] { return kRegisters / (plan_.threads() * plan_.registers_of_rows); };
     const Plan whole = plan_;
-    if (!refusal && resident() > 1) return std::nullopt;
+    const bool shares = !refusal && resident() > 1;
+    if (shares && !is_read_by_elements()) return std::nullopt;
     if (rows_to_shared() && !arrange(region_, limits_, wanted_, plan_)) return std::nullopt;
     plan_ = whole;
+    if (shares) return std::nullopt;
     if (pair_rows() && !arrange(region_, limits_, wanted_, plan_) && (refusal || resident() > 1)) {
         plan_.resident = resident();
         return std::nullopt;

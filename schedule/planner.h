@@ -82,6 +82,7 @@ private:
     [[nodiscard]] bool row_to_shared(VariableId variable, Tile& tile);
     [[nodiscard]] bool rows_to_shared();
     [[nodiscard]] bool skew_rows();
+    [[nodiscard]] bool is_read_by_elements() const;
     [[nodiscard]] std::optional<std::map<AxisId, std::int64_t>> begins_of_rows(
         const Array& array, AxisId columns, std::int64_t vector) const;
     [[nodiscard]] std::optional<Refusal> hold_rows(std::optional<Refusal> refusal);

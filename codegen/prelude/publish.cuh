@@ -132,16 +132,6 @@ NK_DEVICE int nibble_of(Tiles<T, kRows, kPairs> tile, int row, int column) {
     return signed_nibble(u8(i8(tile(row, column / 2))), column);
 }
 
-/// Those of elements `first` to `end` of a vector that stands anywhere, 0 for the others.
-template <int kCount, class T>
-NK_DEVICE Values<kCount> values_between(Global<const T> array, i64 at, int first, int end) {
-    Values<kCount> values;
-#pragma unroll
-    for (int j = 0; j < kCount; ++j)
-        values[j] = j >= first && j < end ? to_f32(static_cast<T>(array[at + j])) : 0.0f;
-    return values;
-}
-
 /// As values_at, of 4-bit integers, two a byte; `at` counts integers. Vectors of kVector of them
 /// stand at multiples of their size.
 template <int kCount, int kVector>

@@ -107,7 +107,8 @@ kernel::Expression TensorLowering::is_inside(AxisId axis, std::int64_t padded_to
     };
     const std::vector<schedule::TilePart> parts = tile_parts(axis);
     if (plan_.skewed == axis)
-        return variable(axis_names_[axis.index()].local) >= 0 && below_count(axis);
+        return call({"in_row", {columns_of(axis).type}},
+                    {variable("j"), variable(skew_), expression_of(ranges_.at(axis).count)});
     if (parts.empty())
         return ranges_.at(axis).count.is_constant(padded_to) ? true : below_count(axis);
     const bool pads = padded_to != plan_.extents.at(axis);

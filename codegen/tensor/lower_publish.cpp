@@ -101,9 +101,11 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
         const kernel::Expression buffer = variable(buffer_name(load.array, false));
         if (skewed)
             value = call(
-                {"values_between", {vectors.count}},
-                {buffer, std::move(place), expression_of(maximum(IndexForm(0) - vectors.first, 0)),
-                 expression_of(valid)});
+                {"values_in_row", {columns_of(vectors.columns).type}},
+                {buffer, std::move(place), variable(vectors.vector) * vectors.count,
+                 variable(skew_),
+                 expression_of(as_long ? range.count
+                                       : minimum(range.count, size - from[last] + vectors.first))});
         else
             value = call({read, {vectors.count, width}},
                          {buffer, std::move(place), expression_of(valid)});

@@ -30,14 +30,17 @@ TensorLowering::Vectors TensorLowering::vectors_of_row(AxisId column) {
     vectors.element = names_.fresh("element");
     vectors.local = local_index(column);
     vectors.first = index_atom(vectors.begin, range_of(vectors.local));
-    if (plan_.skewed != column) multiples_[vectors.begin] = plan_.vector;
+    if (plan_.skewed == column)
+        vectors.vector = names_.fresh("vector");
+    else
+        multiples_[vectors.begin] = plan_.vector;
     return vectors;
 }
 
 /// Goes through a thread's columns by its vectors, and reads each before it is used.
 Body TensorLowering::loop_in_vectors(Vectors vectors, Body inside) {
     const Columns columns = columns_of(vectors.columns);
-    const std::string vector = names_.fresh("vector");
+    const std::string vector = vectors.vector.empty() ? names_.fresh("vector") : vectors.vector;
     const kernel::Expression begin = variable(vector) * vectors.count;
     const kernel::Expression element = variable(vectors.element);
     Body each = {define("int", "j", begin + element),

@@ -12,6 +12,7 @@ namespace napkin::lowering {
 struct TensorLowering::Vectors {
     AxisId columns;
     std::string begin;          ///< the name of `first`
+    std::string vector = {};    ///< the name of the vector's number; chosen with its loop if empty
     std::int64_t count = 8;     ///< elements
     std::int64_t padded = 0;    ///< all that are gone through along the columns
     std::string element = "j";  ///< the index in a vector of the one that is computed
