@@ -42,13 +42,17 @@ std::optional<std::map<AxisId, std::int64_t>> Planner::begins_of_rows(const Arra
     if (order.empty())
         for (std::uint32_t d = 0; d < array.axes.size(); ++d) order.push_back(d);
     std::map<AxisId, std::int64_t> steps;
-    std::int64_t stride = 1;
+    std::optional<std::int64_t> stride = 1;
     for (std::size_t i = order.size(); i-- > 0;) {
         const AxisId id = array.axes[order[i]];
         const Axis& axis = region_.axes[id.index()];
-        if (axis.dynamic || (axis.woven && id != columns)) return std::nullopt;
-        if (id != columns && stride != 0) steps[id] = stride;
-        stride = stride * axis.extent % vector;
+        const bool outer = id != columns;
+        if (!stride || (outer && axis.woven)) return std::nullopt;
+        if (outer && *stride != 0) steps[id] = *stride;
+        if (axis.dynamic || (outer && limits_.dynamic_sizes))
+            stride.reset();
+        else
+            stride = *stride * axis.extent % vector;
     }
     return steps;
 }
@@ -156,8 +160,8 @@ bool Planner::row_to_shared(VariableId variable, Tile& tile) {
 /// Vectors of 16 bytes of rows that begin at no multiple of them. False where rows of two arrays
 /// may begin at different places of a vector, or a block has several rows.
 bool Planner::skew_rows() {
-    if (plan_.row || limits_.dynamic_sizes || limits_.free_strides || plan_.selects ||
-        !plan_.serial.empty() || !plan_.scanned.empty())
+    if (plan_.row || limits_.free_strides || plan_.selects || !plan_.serial.empty() ||
+        !plan_.scanned.empty())
         return false;
     const bool shares = std::any_of(plan_.tiles.begin(), plan_.tiles.end(), [](const auto& each) {
         return each.second.home == Home::Shared || each.second.home == Home::Matrix;

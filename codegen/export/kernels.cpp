@@ -1,6 +1,7 @@
 #include "codegen/export/kernels.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace napkin {
 namespace {
@@ -21,18 +22,24 @@ auto strides_read(const EmittedKernel& kernel) {
         });
 }
 
-/// Whether addresses and strides that will do for one kernel do for another: the contract is made
-/// of the first.
+/// What a kernel is given for the same thing as another is; null where it is given nothing.
+const KernelParameter* same_of(const EmittedKernel& kernel, const KernelParameter& asked) {
+    const auto found = std::find_if(
+        kernel.parameters.begin(), kernel.parameters.end(), [&](const KernelParameter& known) {
+            return known.kind == asked.kind && known.array == asked.array &&
+                   known.axis == asked.axis && known.dimension == asked.dimension;
+        });
+    return found == kernel.parameters.end() ? nullptr : &*found;
+}
+
+/// Whether what will do for one kernel does for another, addresses aside: the contract is made of
+/// the first.
 bool asks_no_more(const EmittedKernel& other, const EmittedKernel& kernel) {
     return std::all_of(
         other.parameters.begin(), other.parameters.end(), [&](const KernelParameter& asked) {
-            return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
-                               [&](const KernelParameter& known) {
-                                   return known.kind == asked.kind && known.array == asked.array &&
-                                          known.axis == asked.axis &&
-                                          known.dimension == asked.dimension &&
-                                          known.multiple % asked.multiple == 0;
-                               });
+            const KernelParameter* known = same_of(kernel, asked);
+            return known != nullptr && (asked.kind == KernelParameter::Kind::Buffer ||
+                                        known->multiple % asked.multiple == 0);
         });
 }
 
@@ -64,6 +71,19 @@ std::size_t ExportKernels::contiguous_number(std::size_t kernel) const {
 bool ExportKernels::differ() const {
     return std::any_of(contiguous.begin(), contiguous.end(),
                        [](const auto& other) { return other.has_value(); });
+}
+
+std::int64_t ExportKernels::contiguous_alignment() const {
+    std::int64_t alignment = 1;
+    for (std::size_t at = 0; at < contiguous.size(); ++at) {
+        if (!contiguous[at]) continue;
+        for (const KernelParameter& asked : contiguous[at]->parameters) {
+            if (asked.kind != KernelParameter::Kind::Buffer) continue;
+            const std::int64_t known = same_of(program.kernels[at], asked)->multiple;
+            if (known % asked.multiple != 0) alignment = std::lcm(alignment, asked.multiple);
+        }
+    }
+    return alignment;
 }
 
 Result<ExportKernels> emit_for_export(

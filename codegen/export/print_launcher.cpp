@@ -314,6 +314,7 @@ std::string print_launcher(const Contract& contract, const ExportKernels& kernel
     places["callers"] = std::to_string(callers_of(contract).size());
     places["launch_number"] = std::to_string(program.kernels.size());
     places["kernel_number"] = std::to_string(numbered.size());
+    places["contiguous_alignment"] = std::to_string(kernels.contiguous_alignment());
     places["capability"] = std::to_string(contract.capability);
     places["derived_sizes"] = launcher_sizes(contract);
     places["tiles"] = tiles(contract, program);

@@ -244,6 +244,11 @@ std::string print_operator(const Contract& contract, const ExportKernels& kernel
                                       axis.fixed ? std::to_string(*axis.fixed) : "None", axis.most);
     for (const EmittedKernel& kernel : program.kernels)
         places["kernels"] += kernel_row(contract, kernel);
+    const std::int64_t alignment = kernels.contiguous_alignment();
+    places["contiguous_alignment"] =
+        alignment == 1
+            ? "True"
+            : fmt::format("all(tensor.data_ptr() % {} == 0 for tensor in tensors)", alignment);
     places["contiguous"] = kernels.differ() ? contiguous_rows(contract, kernels) : "_KERNELS";
     places["contract"] = lines_text(description, "    ");
     places["call"] = call_text(contract);

@@ -149,17 +149,16 @@ void RegionFrame::finish_strides() {
     auto next = strides.begin();
     for (KernelParameter& parameter : parameters)
         if (parameter.kind == KernelParameter::Kind::Stride) parameter = *next++;
-    const auto elements = [](const std::map<ArrayId, std::int64_t>& of, ArrayId array) {
-        const auto known = of.find(array);
-        return known == of.end() ? 1 : known->second;
-    };
+    constexpr std::int64_t kBytes = 16;
     for (KernelParameter& parameter : program_.parameters) {
-        const std::int64_t vector = elements(vectors_, parameter.array);
-        const std::int64_t address = std::lcm(vector, elements(aligned_, parameter.array));
+        const auto known = vectors_.find(parameter.array);
+        const std::int64_t vector = known == vectors_.end() ? 1 : known->second;
         if (parameter.kind == KernelParameter::Kind::Stride && vector > 1)
             parameter.multiple = vector;
-        else if (parameter.kind == KernelParameter::Kind::Buffer && address > 1)
-            parameter.multiple = address * kernel::element_bytes(parameter.type);
+        if (parameter.kind != KernelParameter::Kind::Buffer) continue;
+        if (vector > 1) parameter.multiple = vector * kernel::element_bytes(parameter.type);
+        if (aligned_.contains(parameter.array))
+            parameter.multiple = std::lcm(parameter.multiple, kBytes);
     }
 }
 

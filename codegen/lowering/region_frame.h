@@ -83,8 +83,8 @@ protected:
     /// Elements (1, or up to 16 bytes) that may be copied at once along the contiguous dimension,
     /// at places whose last index is a multiple of `origin`; makes the parameters' multiples so.
     [[nodiscard]] int vector_elements(ArrayId array, std::int64_t origin);
-    /// Makes the array's address alone a multiple of so many elements.
-    void align_address(ArrayId array, std::int64_t elements) { aligned_[array] = elements; }
+    /// Makes the array's address alone a multiple of 16 bytes.
+    void align_address(ArrayId array) { aligned_.insert(array); }
     /// Likewise integers of 4 bits that are read at once: eight, a word, or one.
     [[nodiscard]] int word_nibbles(ArrayId array, std::int64_t origin);
     /// A number that certainly divides the index, 0 for 0.
@@ -150,7 +150,7 @@ private:
     std::map<std::pair<ArrayId, std::uint32_t>, std::string> strides_;
     std::map<ArrayId, std::string> scalars_;
     std::map<ArrayId, std::int64_t> vectors_;  // elements of the vectors that arrays are copied in
-    std::map<ArrayId, std::int64_t> aligned_;  // elements that addresses alone are multiples of
+    std::set<ArrayId> aligned_;                // whose addresses alone are multiples of 16 bytes
     std::set<AxisId> used_sizes_;
 };
 

@@ -103,7 +103,7 @@ void TensorLowering::load_skewed(const Load& load, Body& body) {
                               call({"place_in_vector", {plan_.vector}}, {expression_of(offset)})));
     }
     declare(load.target, body);
-    align_address(load.array, plan_.vector);
+    align_address(load.array);
     body.push_back({Run{
         call("load_rows", {place(load.target), variable(buffer_name(load.array, false)),
                            expression_of(offset), variable(skew_), std::move(column_count)})}});
@@ -190,7 +190,7 @@ bool TensorLowering::declare_own_rows(VariableId id, Body& body) {
         if (plan_.skewed) {
             rows.name = "SkewedRows";
             made_of = {made_of.front(), variable(skew_), made_of.back()};
-            align_address(save->array, plan_.vector);
+            align_address(save->array);
         }
         made_of.insert(made_of.begin(), variable(buffer_name(save->array, true)));
         at_once_.insert(id);

@@ -58,6 +58,15 @@ const std::vector<ExportExample>& export_examples() {
          "group n by 128\nstream g by 1",
          "sm_90a",
          {{{"n", 136}}, {{"n", 1}}}},
+        {"rows that begin at no multiple of 16 bytes",
+         R"(diagram odd_rows {
+  axis n = 3 dynamic, v = 24577
+  input X[n, v] : bf16
+  output Y[n, v] : bf16 = softmax[v](X[n, v])
+})",
+         "group n by 1",
+         "sm_80",
+         {{{"n", 3}}, {{"n", 1}}}},
         {"weights of 4 bits on tensor cores, another axis contiguous in memory",
          R"(diagram turned {
   axis m = 100 dynamic, n = 90 dynamic, k = 32

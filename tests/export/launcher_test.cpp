@@ -87,6 +87,25 @@ TEST_CASE("arrays without gaps have kernels whose strides are known") {
     CHECK_LT(strides_of(kernels[4]), strides_of(kernels[2]));
 }
 
+TEST_CASE("kernels of arrays without gaps that need addresses take their places at those alone") {
+    const Exported exported =
+        make_export(export_example("rows that begin at no multiple of 16 bytes"));
+    CHECK_EQ(exported.kernels.contiguous_alignment(), 16);
+    const Launcher launcher(exported, "addresses", {NAPKIN_TEST_FOLDER "/address_cases.c"});
+    fake_device() = {};
+    CHECK_EQ(reinterpret_cast<int (*)()>(launcher.symbol("launch_at_addresses"))(), 0);
+    const std::vector<EmittedKernel>& kernels = exported.program.kernels;
+    REQUIRE_EQ(kernels.size(), 2);
+    REQUIRE_NE(kernels[0].shared_bytes, kernels[1].shared_bytes);  // by which they are told apart
+    const std::vector<std::size_t> expected = {1, 0, 1, 0};
+    REQUIRE_EQ(fake_device().launches.size(), expected.size());
+    for (std::size_t at = 0; at < expected.size(); ++at)
+        CHECK_EQ(static_cast<int>(fake_device().launches[at].shared),
+                 kernels[expected[at]].shared_bytes);
+    CHECK(kernels[1].source.find("in_row<") != std::string::npos);
+    CHECK(kernels[0].source.find("in_row<") == std::string::npos);
+}
+
 TEST_CASE("a self-test notices results, places and inputs that are wrong") {
     const Exported right = make_export(export_example(kUnfused));
     const std::string name = right.program.name;
