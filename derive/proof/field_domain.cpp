@@ -360,7 +360,7 @@ FieldValue FieldDomain::divide(const FieldValue& a, const FieldValue& b) {
     FieldValue quotient;
     quotient.kind = FieldValue::Kind::Finite;
     quotient.ring.p = a.ring.p * inverse_in_p_(b.ring.p);
-    if (a.constant && b.constant && !a.is_whole(1))
+    if (a.constant && b.constant && a.real > 0 && b.real > 0 && !a.is_whole(1))
         constant_quotients_.try_emplace(quotient.ring.p, a, b);
     quotient.ring.has_q = a.ring.has_q && b.ring.has_q && !b.ring.q.is_zero();
     quotient.ring.exponential = a.ring.exponential || b.ring.exponential;

@@ -225,7 +225,7 @@ private:
     ExponentTerms terms_;
     std::vector<Logarithm> known_logarithms_;
     std::map<std::pair<InP, double>, FieldValue> constant_roots_;  ///< by value and power
-    /// Constants that were divided, by the quotient.
+    /// Positive constants that were divided, by the quotient.
     std::map<InP, std::pair<FieldValue, FieldValue>> constant_quotients_;
     mutable std::unordered_map<double, FieldValue> constants_;  ///< literals met so far
     std::vector<FieldValue> images_;  ///< of sums and multiples of logarithms
