@@ -2,6 +2,7 @@
 // where it refuses one.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct TensorWorkload {
 [[nodiscard]] std::vector<TensorWorkload> attention_workloads();
 [[nodiscard]] std::vector<TensorWorkload> row_workloads();
 [[nodiscard]] std::vector<TensorWorkload> ordered_workloads();
+/// Of random operations on rows that begin at no multiple of a vector, where the rows of all arrays
+/// do alike and where they do not. They are of no list.
+[[nodiscard]] std::vector<TensorWorkload> odd_row_workloads(std::uint64_t seed, int count);
 [[nodiscard]] std::vector<TensorWorkload> tile_axis_workloads();
 /// All of them.
 [[nodiscard]] std::vector<TensorWorkload> tensor_workloads();
