@@ -28,15 +28,20 @@ public:
             "tanh(" + x + ") * h[v] + " + r,
         };
         const auto value = [&] { return values[static_cast<std::size_t>(random_.below(6))]; };
+        const std::int64_t rows = 1 + random_.below(3);
+        const std::string how = one_of<const char*>({"", " dynamic"});
+        const int columns = one_of<int>({16001, 20003, 24577, 24578, 30523});
+        const std::string order = one_of<const char*>({"b, n, v", "b, n, v", "b, n, v", "n, b, v"});
+        const std::string stored = one_of<const char*>({"bf16", "f32"});
+        const std::string first = value();
+        const std::string second = value();
         const std::string diagram = fmt::format(
             "diagram odd {{ axis b = 2, n = {}{}, v = {}\n input {} : {}\n input {} : {}\n"
             " input g[v] : bf16, h[v] : f32, t{} : i32\n m{} = max(v) {}\n"
             " output Y[{}] : {} = {}\n output Z[b, n, v] : {} = {}\n"
             " output s{} : f32 = sum(v) {} * {} }}",
-            1 + random_.below(3), one_of<const char*>({"", " dynamic"}),
-            one_of<int>({16001, 20003, 24577, 24578, 30523}), x, type, r, other, row, row, x,
-            one_of<const char*>({"b, n, v", "b, n, v", "b, n, v", "n, b, v"}),
-            one_of<const char*>({"bf16", "f32"}), value(), other, value(), row, x, r);
+            rows, how, columns, x, type, r, other, row, row, x, order, stored, first, other, second,
+            row, x, r);
         return {fmt::format("odd rows {}: {}", number, diagram),
                 diagram,
                 {},
