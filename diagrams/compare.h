@@ -7,8 +7,7 @@
 //   u + v, u - v       e_u + e_v + u |result|
 //   u * v              |u| e_v + |v| e_u + e_u e_v + u |result|
 //   u / v              (e_u + |result| e_v) / |v| + 4 u |result|; all of |result| where |v| is
-//   above
-//                      2^126, whose reciprocal a device may take for 0
+//                      above 2^126, whose reciprocal a device may take for 0
 //   exp(x)             result * (e_x + u |x| + 4 u) + min(result, 2^-126), since a device may take
 //                      numbers below that for 0; the other functions likewise by their slope, with
 //                      what an argument beyond f32 makes of them
@@ -33,10 +32,9 @@
 //                      likewise with 2^-20 for u_t, and nothing is cut off
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
 //                      leaves unrounded (Precision::stored) in another type than the arithmetic's
-//   with roundings of one sign (Precision::alike), in place of what stands above of independent
-//   ones
-//                      a sum n u sum of |v_i| / kSafety, of rounded operands 2 u_t sum of |v_i| /
-//                      kSafety more: no computation errs by more
+//   a sum whose roundings may have one sign (Precision::alike)
+//                      n u / kSafety sum of |v_i| in place of what stands above, with rounded
+//                      operands 2 u_t / kSafety sum of |v_i| more: no computation errs by more
 //   a comparison, a selected index
 //                      infinite where the operands err and lie within kSafety times their errors:
 //                      such elements are undecided and counted, not judged
@@ -174,7 +172,7 @@ enum class Verdict : std::uint8_t {
     Wrong,      ///< some element is
     Unchecked,  ///< nothing was compared
     Undecided,  ///< nothing is wrong, but less than `kLeastJudged` of it was judged, or roundings
-                ///< of one sign alone explain some of it
+                ///< of one sign explain all that failed
     Right,
 };
 [[nodiscard]] const char* name_of(Verdict verdict);

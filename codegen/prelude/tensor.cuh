@@ -10,3 +10,4 @@
 #include "publish.cuh"
 #include "rows.cuh"
 #include "scan.cuh"
+#include "skewed_rows.cuh"
