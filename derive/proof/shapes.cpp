@@ -8,6 +8,7 @@
 #include "derive/proof/small_sizes.h"
 #include "derive/tile_program.h"
 #include "diagrams/check.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::proof {
 namespace {
@@ -15,11 +16,14 @@ namespace {
 /// Tile sizes in proportion: follows what splitting and joining make of the axes.
 class TileScaler {
 public:
-    TileScaler(const Diagram& original, const Diagram& small, const Sizes& fixed) {
+    TileScaler(const Diagram& original, const Diagram& small, const Sizes& fixed,
+               const SmallSizes& sizes)
+        : sizes_(sizes) {
         for (std::size_t i = 0; i < original.axes.size(); ++i) {
             const Axis& axis = original.axes[i];
-            const bool keeps = fixed.count(axis.name) != 0 || axis.extent == small.axes[i].extent;
-            axes_[axis.name] = {axis.extent, small.axes[i].extent, keeps};
+            const bool fixes = fixed.count(axis.name) != 0;
+            const bool keeps = fixes || axis.extent == small.axes[i].extent;
+            axes_[axis.name] = {axis.extent, small.axes[i].extent, keeps, fixes};
         }
     }
 
@@ -35,7 +39,8 @@ private:
     struct Scale {
         std::int64_t from = 1;
         std::int64_t to = 1;
-        bool keeps = false;
+        bool keeps = false;  ///< tile sizes
+        bool fixed = false;  ///< by the user, splits too
     };
 
     void scale(Command& command) {
@@ -43,20 +48,29 @@ private:
         if (!command.size || command.names.empty() || command.rule == "set") return;
         const auto axis = axes_.find(command.names.front());
         if (axis == axes_.end()) return;
-        const std::int64_t size = *command.size;
-        if (!axis->second.keeps) command.size = tile(command.names.front(), size);
-        if (command.rule != "split-axis" || command.as.size() != 1) return;
-        Scale& outer = axis->second;
-        axes_[command.as.front()] = {size, *command.size, outer.keeps};
-        outer = {outer.from / std::max<std::int64_t>(size, 1), outer.to / *command.size,
-                 outer.keeps};
+        if (command.rule == "split-axis") return split(command, axis->second);
+        if (!axis->second.keeps) command.size = tile(command.names.front(), *command.size);
+    }
+
+    /// A split's size becomes two, which divides what make_divisible left; groups of the diagram's
+    /// own that are split so stay, where they divide.
+    void split(Command& command, Scale& outer) {
+        const std::int64_t size = std::max<std::int64_t>(*command.size, 1);
+        const bool stays = outer.fixed || (sizes_.is_grouped(command.names.front()) &&
+                                           size < outer.to && outer.to % size == 0);
+        if (!stays) command.size = std::min<std::int64_t>(*command.size, 2);
+        const std::int64_t part = std::max<std::int64_t>(*command.size, 1);
+        if (command.as.size() == 1)
+            axes_[command.as.front()] = {size, part, outer.keeps, outer.fixed};
+        outer = {outer.from / size, outer.to / part, outer.keeps, outer.fixed};
     }
 
     void join(const Command& command) {
-        Scale joined{1, 1, true};
+        Scale joined{1, 1, true, true};
         for (const std::string& name : command.names) {
             const Scale& part = axes_[name];
-            joined = {joined.from * part.from, joined.to * part.to, joined.keeps && part.keeps};
+            joined = {joined.from * part.from, joined.to * part.to, joined.keeps && part.keeps,
+                      joined.fixed && part.fixed};
         }
         if (command.as.size() == 1) axes_[command.as.front()] = joined;
     }
@@ -77,34 +91,25 @@ private:
         return std::int64_t{1} << (nested == 2 ? rank + 1 : std::min<std::int64_t>(rank, 6));
     }
 
+    const SmallSizes& sizes_;
     std::map<std::string, Scale> axes_;
     std::map<std::string, std::set<std::int64_t>> tiles_;
 };
 
-/// Axes that the derivation splits get a size that two divides.
-void make_divisible(const std::vector<Command>& commands, const Sizes& fixed, Sizes& sizes) {
+/// Axes that the derivation splits get sizes that two divides as often as they are split; those
+/// whose sizes others give, as in `axis e = d`, by sizes of the others.
+void make_divisible(const Diagram& original, const std::vector<Command>& commands,
+                    const Sizes& fixed, Sizes& sizes) {
+    std::map<AxisId, std::int64_t> parts;
     for (const Command& command : commands)
         if (command.rule == "split-axis" && !command.names.empty())
-            if (const auto axis = sizes.find(command.names.front());
-                axis != sizes.end() && fixed.count(axis->first) == 0 && axis->second % 2 != 0)
-                ++axis->second;
-}
-
-/// A split's size becomes two, which divides what make_divisible left; groups of the diagram's own
-/// that are split so stay, where they divide.
-std::vector<Command> halved_splits(std::vector<Command> commands, const Subject& subject,
-                                   const SmallSizes& small, const Sizes& sizes) {
-    for (Command& command : commands) {
-        if (command.rule != "split-axis" || command.names.empty()) continue;
-        const std::string& axis = command.names.front();
-        if (subject.fixed.count(axis) != 0) continue;
-        const std::int64_t size = command.size.value_or(2);
-        const auto whole = sizes.find(axis);
-        const bool keeps = small.is_grouped(axis) && whole != sizes.end() && size > 0 &&
-                           size < whole->second && whole->second % size == 0;
-        if (!keeps) command.size = std::min<std::int64_t>(size, 2);
-    }
-    return commands;
+            if (const auto axis = find_axis(original, command.names.front()))
+                parts.try_emplace(*axis, 1).first->second *= 2;
+    for (const auto& [axis, count] : parts)
+        for (const Symbol symbol : symbols_of(original[axis].size))
+            if (const auto size = sizes.find(original[symbol.axis].name);
+                size != sizes.end() && fixed.count(size->first) == 0)
+                size->second = ceil_quotient(size->second, count) * count;
 }
 
 }  // namespace
@@ -153,15 +158,14 @@ public:
 
 private:
     std::vector<Shape> shapes_at(Sizes sizes, double most_places) {
-        make_divisible(commands_, subject_.fixed, sizes);
+        make_divisible(original_, commands_, subject_.fixed, sizes);
         const Result<Checked> small = check(subject_.sources, subject_.file, sizes);
         if (!small) return refuse(small.error());
         const Work work = work_of(small->diagram);
         if (work.places > most_places || is_too_much(work)) return {};
         std::vector<Shape> shapes;
-        TileScaler scaler(original_, small->diagram, subject_.fixed);
-        const std::vector<Command> split = halved_splits(commands_, subject_, small_, sizes);
-        for (const std::vector<Command>& each : {scaler.scaled(split), commands_}) {
+        TileScaler scaler(original_, small->diagram, subject_.fixed, small_);
+        for (const std::vector<Command>& each : {scaler.scaled(commands_), commands_}) {
             if (!shapes.empty() && shapes.front().commands == each) continue;
             Result<Shape> shape = shape_at(subject_, sizes, each);
             if (!shape) {

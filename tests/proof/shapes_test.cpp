@@ -89,6 +89,25 @@ TEST_CASE("shapes: axes that are divided have two groups or more, whatever the t
     }
 }
 
+TEST_CASE(
+    "shapes: what is split is divided, an axis of another's size too, and as often as it is "
+    "split") {
+    const char* kAliases = R"(diagram aliases {
+  axis q = 64, x = 48, d = 32, e = d, f = e + d, page = x // 16
+  input X[q, e], Z[q, f], V[page, e] : bf16
+  output Y[q, e] = X[q, e] + 1
+  output W[q, f] = Z[q, f] * 2
+  output O[x, e] = V[x // 16, e]
+})";
+    for (const char* derivation :
+         {"split-axis e as e1 by 4", "split-axis e as e1 by 4\nsplit-axis e as e2 by 4",
+          "split-axis f as f1 by 16\nsplit-axis f as f2 by 2",
+          "split-axis q as q1 by 8\nsplit-axis q as q2 by 2\nsplit-axis q1 as q3 by 2"}) {
+        CAPTURE(derivation);
+        CHECK_EQ(wrong_with(kAliases, derivation), "");
+    }
+}
+
 TEST_CASE("shapes: a ragged group where the diagram has one") {
     const std::string diagram = R"(diagram scales {
   axis m = 512, k = 4096, s = (k + 127) // 128
