@@ -86,7 +86,10 @@ int report(const Arguments& arguments, const std::vector<ExportedProgram>& parts
     if (arguments.json) {
         Json json{{"ok", true}};
         json.update(members_of(parts.front()));
-        if (parts.size() > 1) json["gradient"] = members_of(parts.back());
+        if (parts.size() > 1) {
+            json["gradient"] = members_of(parts.back());
+            json["gradient"]["judged"] = parts.back().options.judged_gradient;
+        }
         json["folder"] = arguments.output;
         for (const ExportedFile& file : files) json["files"].push_back(file.name);
         print_data(text_of(json));
@@ -129,6 +132,11 @@ Result<int> run_export(Context& context) {
     if (const auto wrong = check_export(folder, *planned)) return *wrong;
     for (std::size_t i = 0; i < parts.size(); ++i)
         if (const auto wrong = finish_export(contexts[i], *planned, parts[i])) return *wrong;
+    if (parts.size() > 1) {
+        Result<std::string> judged = judge_gradient(context, parts.front(), parts.back());
+        if (!judged) return judged.error();
+        parts.back().options.judged_gradient = std::move(judged).value();
+    }
     const Result<std::vector<ExportedFile>> files = exported_files(parts);
     if (!files) return files.error();
     std::set<std::string> outdated;
@@ -138,6 +146,7 @@ Result<int> run_export(Context& context) {
         if (part.options.images.empty()) outdated.insert(part.kernels.program.name + "_images.c");
     }
     if (const auto failure = write_folder(folder, *files, outdated)) return *failure;
+    if (parts.size() > 1) print_talk("gradient: it " + parts.back().options.judged_gradient + "\n");
     for (std::size_t i = 0; i < parts.size(); ++i) {
         tell_target(contexts[i], parts[i].kernels.program);
         for (const std::string& gap : gaps_of(parts[i].loaded.state.diagram, parts[i].cases))

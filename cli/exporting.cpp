@@ -5,8 +5,12 @@
 #include "cli/emission.h"
 #include "cli/messages.h"
 #include "cli/validation.h"
+#include "codegen/export/messages.h"
 #include "derive/proof/certificate.h"
+#include "derive/proof/proof.h"
+#include "derive/proof/shapes.h"
 #include "derive/tile_program.h"
+#include "diagrams/gradient.h"
 
 namespace napkin::cli {
 namespace {
@@ -40,6 +44,32 @@ std::vector<SelfTestCase> make_cases(Context& context, const Loaded& loaded,
     if (cases.empty())
         cases.push_back(self_test_case(loaded.state, program, context.arguments.seed));
     return cases;
+}
+
+/// Both diagrams at small sizes, those of `chosen` telling those of `other`; nothing where one does
+/// not go there.
+std::optional<std::pair<Diagram, Diagram>> small_diagrams(Context& context, const Loaded& chosen,
+                                                          const Loaded& other) {
+    const Result<SetFile> set = parse_with_settings(context.sources, chosen.text, chosen.settings);
+    if (!set) return std::nullopt;
+    Result<std::vector<proof::Shape>> shapes =
+        proof::choose_shapes({context.sources, set->tree, {}, {}, set->sizes});
+    if (!shapes) return std::nullopt;
+    proof::Shape& shape = shapes->front();
+    Settings settings = other.settings;
+    for (const auto& [axis, size] : proof::own_sizes(other.plain))
+        if (const auto same = shape.sizes.find(axis); same != shape.sizes.end())
+            settings[axis] = static_cast<double>(same->second);
+    Result<Checked> small = check_text(context, other.text, settings);
+    if (!small) return std::nullopt;
+    return std::pair(std::move(shape.plain), std::move(small->diagram));
+}
+
+std::string sizes_text(const Diagram& diagram) {
+    std::string text;
+    for (const auto& [axis, size] : proof::own_sizes(diagram))
+        text += (text.empty() ? "" : ", ") + axis + " = " + std::to_string(size);
+    return text;
 }
 
 ExportPart part_of(const ExportedProgram& part) {
@@ -78,6 +108,34 @@ std::optional<Diagnostics> finish_export(Context& context, const std::vector<Exp
     part.options.reservation = part.clearance.reservation;
     part.cases = make_cases(context, part.loaded, part.kernels.program);
     return std::nullopt;
+}
+
+Result<std::string> judge_gradient(Context& context, const ExportedProgram& forward,
+                                   const ExportedProgram& backward) {
+    const Loaded& first = forward.loaded;
+    const Loaded& second = backward.loaded;
+    std::optional<std::pair<Diagram, Diagram>> small = small_diagrams(context, first, second);
+    if (!small) {
+        small = small_diagrams(context, second, first);
+        if (small) std::swap(small->first, small->second);
+    }
+    if (!small) return std::string("is not compared with differences: no small sizes suit both");
+    const std::string at = sizes_text(small->first);
+    const Result<GradientCheck> check =
+        check_gradient(small->first, small->second, context.arguments.seed);
+    if (!check) return "is not compared with differences: " + check.error().list.front().message;
+    switch (check->verdict) {
+    case GradientCheck::Verdict::Agrees: return "agrees with differences at " + at;
+    case GradientCheck::Verdict::Undecided:
+        return check->slope ? "is undecided: differences by `" + check->slope->input +
+                                  "` tell nothing at " + at
+                            : "is not compared with differences: sizes disagree at " + at;
+    case GradientCheck::Verdict::Differs: break;
+    }
+    if (context.arguments.unproved)
+        return "disagrees with differences by `" + check->slope->input + "` at " + at +
+               ", as `--unproved` lets it";
+    return messages::no_gradient(second.plain.name, first.plain.name, *check->slope, at);
 }
 
 Result<std::vector<ExportedFile>> exported_files(const std::vector<ExportedProgram>& parts) {

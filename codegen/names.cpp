@@ -74,23 +74,26 @@ constexpr const char* kHeadersOfC =
     "tgmath threads time uchar ucontext ulimit unistd utime utmp values vector_functions "
     "vector_types wait wchar wctype wordexp";
 constexpr const char* kModulesOfPython =
-    "abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii "
-    "bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop "
-    "collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg "
-    "crypt csv ctypes curses dataclasses datetime dbm decimal difflib dis distutils doctest email "
-    "encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib "
-    "functools gc getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http "
-    "imaplib imghdr imp importlib inspect io ipaddress itertools json keyword linecache locale "
-    "logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder multiprocessing netrc "
-    "nis nntplib numbers numpy operator optparse os ossaudiodev pathlib pdb pickle pickletools "
-    "pipes pkgutil platform plistlib poplib posixpath pprint profile pstats pty pwd py_compile "
-    "pydoc pyexpat queue quopri random re readline reprlib resource runpy sched secrets select "
-    "selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd "
-    "sqlite3 ssl stat statistics string stringprep struct subprocess sunau symtable sys sysconfig "
-    "syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time timeit tkinter "
-    "token tokenize tomllib trace traceback tracemalloc tty turtle types typing unicodedata "
-    "unittest urllib uu uuid venv warnings wave weakref webbrowser wsgiref xdrlib xml xmlrpc "
-    "zipapp zipfile zipimport zlib zoneinfo";
+    "abc aifc annotationlib antigravity argparse array ast asynchat asyncio asyncore atexit "
+    "audioop base64 bdb binascii bisect builtins bz2 calendar cgi cgitb chunk cmath cmd code "
+    "codecs codeop collections colorsys compileall compression concurrent configparser contextlib "
+    "contextvars copy copyreg cProfile crypt csv ctypes curses dataclasses datetime dbm decimal "
+    "difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl "
+    "filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext "
+    "glob graphlib grp gzip hashlib heapq hmac html http idlelib imaplib imghdr imp importlib "
+    "inspect io ipaddress itertools json keyword lib2to3 linecache locale logging lzma mailbox "
+    "mailcap marshal math mimetypes mmap modulefinder msilib msvcrt multiprocessing napkin netrc "
+    "nis nntplib nt ntpath nturl2path numbers numpy opcode operator optparse os ossaudiodev "
+    "pathlib pdb pickle pickletools pip pipes pkgutil platform plistlib poplib posix posixpath "
+    "pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat queue quopri random "
+    "re readline reprlib resource rlcompleter runpy sched secrets select selectors setuptools "
+    "shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 "
+    "sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct subprocess "
+    "sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile termios test "
+    "textwrap this threading time timeit tkinter token tokenize tomllib trace traceback "
+    "tracemalloc triton tty turtle turtledemo types typing unicodedata unittest urllib uu uuid "
+    "venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp "
+    "zipfile zipimport zlib zoneinfo";
 
 // Functions of C that kernels call, and what they always call their own variables and types.
 constexpr const char* kWordsOfKernels =

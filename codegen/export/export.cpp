@@ -145,7 +145,7 @@ std::vector<ExportedFile> files_of(const ExportPart& part, const Prepared& prepa
 }
 
 std::string readme(const ExportPart& part, const Prepared& prepared,
-                   const std::vector<std::string>& programs) {
+                   const std::vector<std::string>& programs, const ExportPart* gradient) {
     const Contract& contract = prepared.contract;
     Places places = prepared.places;
     const std::size_t count = part.kernels.program.kernels.size();
@@ -159,11 +159,12 @@ std::string readme(const ExportPart& part, const Prepared& prepared,
     places["origin"] = exporting::lines_text(prepared.origin, "");
     places["images_row"];
     places["gradient_row"];
-    if (programs.size() > 1)
+    const std::string judged = gradient != nullptr ? gradient->options.judged_gradient : "";
+    if (gradient != nullptr)
         places["gradient_row"] = fmt::format(
             "| `{0}.*`, `{0}_selftest.*` | the same of its gradient, with which the "
-            "operator has a backward |",
-            programs.back());
+            "operator has a backward{1} |",
+            programs.back(), judged.empty() ? "" : "; it " + judged);
     const bool compiles = part.options.images.empty();
     if (!compiles)
         places["images_row"] = "| `" + places.at("kernels_file") +
@@ -210,7 +211,7 @@ Result<std::vector<ExportedFile>> export_program(const ExportPart& part,
             files.push_back(std::move(file));
         programs.push_back(other.contract.name);
     }
-    files.push_back({"README.md", readme(part, prepared, programs)});
+    files.push_back({"README.md", readme(part, prepared, programs, gradient)});
     files.push_back(
         {"CMakeLists.txt", exporting::print_cmake(programs, part.options.images, prepared.places)});
     files.push_back({"pyproject.toml", exporting::print_python_project(programs, prepared.places)});

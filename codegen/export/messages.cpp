@@ -40,6 +40,18 @@ Diagnostic gradient_differs(const std::string& how, const std::string& help) {
     return plain_error("E0968", how, help);
 }
 
+Diagnostic no_gradient(const std::string& gradient, const std::string& of,
+                       const GradientSlope& slope, const std::string& sizes) {
+    return plain_error(
+        "E0970",
+        fmt::format("`d{}` of `{}` is not the gradient of `{}`: along a random direction at {} it "
+                    "says {:.4g}, and differences say {:.4g}",
+                    slope.input, gradient, of, sizes, slope.claimed, slope.measured),
+        "correct the diagram of the gradient, or give `--unproved` where another is meant, as of a "
+        "rounding that lets gradients pass",
+        Failure::NotProved);
+}
+
 Diagnostic foreign_file(const std::string& path, const std::string& command) {
     return plain_error(
         "E0964", fmt::format("`{}` is there already, and not from `napkin {}`", path, command),

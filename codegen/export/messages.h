@@ -4,6 +4,7 @@
 #include <string>
 
 #include "diagrams/diagnostic.h"
+#include "diagrams/gradient.h"
 
 namespace napkin::messages {
 
@@ -14,6 +15,9 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic nothing_to_export();
 [[nodiscard]] Diagnostic no_image(const std::string& architecture, const std::string& compiler);
 [[nodiscard]] Diagnostic gradient_differs(const std::string& how, const std::string& help);
+/// `sizes` as text.
+[[nodiscard]] Diagnostic no_gradient(const std::string& gradient, const std::string& of,
+                                     const GradientSlope& slope, const std::string& sizes);
 [[nodiscard]] Diagnostic foreign_file(const std::string& path, const std::string& command);
 /// Of an export into the folder of another.
 [[nodiscard]] Diagnostic another_export(const std::string& folder, const std::string& name);

@@ -168,7 +168,7 @@ TEST_CASE("nvcc: an export builds without a GPU, and several of them link into o
 TEST_CASE("names that cannot name files and functions are refused") {
     for (const char* name : {"attention", "rms_norm", "Q2"}) CHECK_FALSE(check_export_name(name));
     for (const char* name : {"", "2d", "a-b", "a b", "_x", "x_", "a__b", "torch", "if", "lambda",
-                             "selftest", "../x", "int"}) {
+                             "selftest", "../x", "int", "test", "napkin"}) {
         INFO(name);
         const std::optional<Diagnostic> wrong = check_export_name(name);
         REQUIRE(wrong.has_value());
