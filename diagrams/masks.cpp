@@ -45,6 +45,8 @@ public:
             } else if (is_vanished(args[1], kind)) {
                 add(masks, napkin::apply(Function::Not, {args[0]}));
                 find(args[2], kind, masks);
+            } else {
+                find_in_branches(args, kind, masks);
             }
             return;
         }
@@ -55,6 +57,38 @@ public:
 private:
     static void add(std::vector<Expression>& masks, Expression mask) {
         if (!contains(masks, mask)) masks.push_back(std::move(mask));
+    }
+    /// Of `if c then a else b`, each of which may vanish: (c and a's masks) or (not c and b's).
+    void find_in_branches(const std::vector<Expression>& args, Vanishing kind,
+                          std::vector<Expression>& masks) const {
+        std::vector<Expression> taken;
+        std::vector<Expression> otherwise;
+        find(args[1], kind, taken);
+        find(args[2], kind, otherwise);
+        if (taken.empty() && otherwise.empty()) return;
+        taken.insert(taken.begin(), args[0]);
+        otherwise.insert(otherwise.begin(), napkin::apply(Function::Not, {args[0]}));
+        add(masks, napkin::apply(Function::Or, {all_of(taken), all_of(otherwise)}));
+    }
+    static Expression all_of(const std::vector<Expression>& conditions) {
+        Expression all = conditions.front();
+        for (std::size_t i = 1; i < conditions.size(); ++i)
+            all = napkin::apply(Function::And, {std::move(all), conditions[i]});
+        return all;
+    }
+    /// Of a least or a greatest of two, which vanishes where one of them does, or where both do.
+    void find_extreme(const std::vector<Expression>& args, Vanishing kind, bool one_is_enough,
+                      std::vector<Expression>& masks) const {
+        if (one_is_enough) {
+            find(args[0], kind, masks);
+            return find(args[1], kind, masks);
+        }
+        std::vector<Expression> first;
+        std::vector<Expression> second;
+        find(args[0], kind, first);
+        find(args[1], kind, second);
+        if (!first.empty() && !second.empty())
+            add(masks, napkin::apply(Function::Or, {all_of(first), all_of(second)}));
     }
     void find_zero(const Apply& call, std::vector<Expression>& masks) const {
         const auto& args = call.arguments;
@@ -76,11 +110,18 @@ private:
             kind == Vanishing::MinusInfinity ? Vanishing::PlusInfinity : Vanishing::MinusInfinity;
         switch (call.function) {
         case Function::Add:
-            find(args[0], kind, masks);
-            find(args[1], kind, masks);
+            if (is_absorbed(args[1], kind)) find(args[0], kind, masks);
+            if (is_absorbed(args[0], kind)) find(args[1], kind, masks);
             return;
-        case Function::Subtract: return find(args[0], kind, masks);
+        case Function::Subtract:
+            if (is_absorbed(args[1], kind)) find(args[0], kind, masks);
+            return;
         case Function::Negate: return find(args[0], opposite, masks);
+        case Function::Min:
+        case Function::Max:
+            return find_extreme(
+                args, kind, (call.function == Function::Min) == (kind == Vanishing::MinusInfinity),
+                masks);
         case Function::Multiply:
             if (is_positive(args[1])) return find(args[0], kind, masks);
             if (is_positive(args[0])) return find(args[1], kind, masks);
@@ -115,6 +156,15 @@ private:
                 }));
     }
 
+    /// Whether adding it to the infinity, or subtracting it, leaves the infinity: -inf absorbs
+    /// everything, inf what is finite, which elements of no floating array need be.
+    [[nodiscard]] bool is_absorbed(const Expression& term, Vanishing kind) const {
+        return kind == Vanishing::MinusInfinity ||
+               (!facts_.of(term).may_be_infinite() && !any_part(term, [&](const Expression& part) {
+                   const Read* element = std::get_if<Read>(&part.node);
+                   return element != nullptr && is_floating(diagram_[element->array].type);
+               }));
+    }
     [[nodiscard]] bool is_positive(const Expression& factor) const {
         const Facts facts = facts_.of(factor);
         return facts.positive() && !facts.vanishes && !facts.may_be_infinite();
