@@ -27,6 +27,15 @@ void for_each_expression(Statement& statement, const Change& change) {
                statement.body);
 }
 
+/// Calls `change` on every expression that a call was written with, and on what stands for it.
+template <class Change>
+void for_each_expression(Spellings& spellings, const Change& change) {
+    for (NamedCall& call : spellings.calls) {
+        for (Expression& argument : call.arguments) change(argument);
+        change(call.value);
+    }
+}
+
 /// The statement with `replace` applied to every node of its expressions, leaves first.
 template <class Replacer>
 [[nodiscard]] Statement rewrite_statement(Statement statement, const Replacer& replace) {

@@ -25,6 +25,7 @@ public:
         for (std::size_t i = 0; i < diagram_.arrays.size(); ++i)
             invariant(defined_[i], "array `", diagram_.arrays[i].name, "` is never defined");
         check_boxes();
+        check_spellings();
     }
 
 private:
@@ -143,14 +144,24 @@ private:
     }
 
     void check_node(const Expression& part, const Statement& statement, bool has_seed) const {
+        check_names(part);
         if (const Read* element = std::get_if<Read>(&part.node)) {
-            invariant(element->array.index() < diagram_.arrays.size(), "array id out of range");
-            const Array& array = diagram_[element->array];
             const bool own =
                 has_seed && std::find(statement.targets.begin(), statement.targets.end(),
                                       element->array) != statement.targets.end();
-            invariant(own || defined_[element->array.index()], "`", array.name,
+            invariant(own || defined_[element->array.index()], "`", diagram_[element->array].name,
                       "` is read before it is defined");
+        }
+        if (const Convert* convert = std::get_if<Convert>(&part.node))
+            invariant(convert->argument.size() == 1, "a conversion has one argument");
+        invariant(!std::holds_alternative<Operand>(part.node), "a monoid's operand in a statement");
+    }
+
+    /// Arrays and axes are the diagram's.
+    void check_names(const Expression& part) const {
+        if (const Read* element = std::get_if<Read>(&part.node)) {
+            invariant(element->array.index() < diagram_.arrays.size(), "array id out of range");
+            const Array& array = diagram_[element->array];
             invariant(element->index.size() == array.axes.size(), "`", array.name,
                       "` is read with the wrong number of indices");
         }
@@ -158,9 +169,16 @@ private:
             invariant(index->axis.index() < diagram_.axes.size(), "axis id out of range");
         if (const SizeOf* size = std::get_if<SizeOf>(&part.node))
             invariant(size->axis.index() < diagram_.axes.size(), "axis id out of range");
-        if (const Convert* convert = std::get_if<Convert>(&part.node))
-            invariant(convert->argument.size() == 1, "a conversion has one argument");
-        invariant(!std::holds_alternative<Operand>(part.node), "a monoid's operand in a statement");
+    }
+
+    void check_spellings() const {
+        const auto check = [&](const Expression& written) {
+            walk(written, [&](const Expression& part) { check_names(part); });
+        };
+        for (const NamedCall& call : diagram_.spellings.calls) {
+            check(call.value);
+            for (const Expression& argument : call.arguments) check(argument);
+        }
     }
 
     void check_boxes() const {

@@ -270,14 +270,27 @@ void Draft::number_arrays(State& state) const {
         const auto among = array.mean_of ? numbers.find(*array.mean_of) : numbers.end();
         array.mean_of = among == numbers.end() ? std::nullopt : std::optional(among->second);
     }
+    const auto renumber = [&](Expression node) {
+        if (Read* element = std::get_if<Read>(&node.node))
+            element->array = numbers.at(element->array);
+        return node;
+    };
     for (Statement& statement : result.statements) {
         for (ArrayId& target : statement.targets) target = numbers.at(target);
-        statement = rewrite_statement(std::move(statement), [&](Expression node) {
-            if (Read* element = std::get_if<Read>(&node.node))
-                element->array = numbers.at(element->array);
-            return node;
-        });
+        statement = rewrite_statement(std::move(statement), renumber);
     }
+    const auto reads_gone = [&](const Expression& written) {
+        const std::set<ArrayId> read = arrays_read(written);
+        return std::any_of(read.begin(), read.end(),
+                           [&](ArrayId array) { return numbers.count(array) == 0; });
+    };
+    std::erase_if(result.spellings.calls, [&](const NamedCall& call) {
+        return reads_gone(call.value) ||
+               std::any_of(call.arguments.begin(), call.arguments.end(), reads_gone);
+    });
+    for_each_expression(result.spellings, [&](Expression& written) {
+        written = rewrite(std::move(written), renumber);
+    });
     std::map<ArrayId, ElementType> types;
     for (const auto& [array, type] : state.relabelling.wire_types)
         if (const auto found = numbers.find(array); found != numbers.end())

@@ -11,6 +11,7 @@
 
 #include "derive/rules/draft.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/rewrite_statement.h"
 
 namespace napkin::rules {
 
@@ -74,6 +75,8 @@ public:
         result.axes.erase(result.axes.begin() + second_.value);
         for (Array& array : result.arrays) join_array(array);
         for (Statement& statement : result.statements) join_statement(statement);
+        for_each_expression(result.spellings,
+                            [&](Expression& written) { written = joined(written); });
         for (Box& box : result.boxes) box.glyph_axes = renamed(box.glyph_axes);
         return result;
     }

@@ -15,6 +15,7 @@
 
 #include "derive/rules/draft.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/rewrite_statement.h"
 
 namespace napkin::rules {
 
@@ -50,6 +51,9 @@ public:
         const std::vector<Array> before = diagram_.arrays;
         for (Array& array : diagram_.arrays) split_array(array);
         for (Statement& statement : diagram_.statements) split_statement(statement, before);
+        for_each_expression(diagram_.spellings, [&](Expression& written) {
+            written = split_expression(written, before);
+        });
     }
 
 private:

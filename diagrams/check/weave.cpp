@@ -10,6 +10,7 @@
 #include "diagrams/check/messages.h"
 #include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/rewrite_statement.h"
 
 namespace napkin::checking {
 
@@ -24,6 +25,12 @@ public:
             if (const auto* weave = std::get_if<syntax::WeaveLine>(&line.body))
                 weave_inputs(*weave);
         for (Statement& statement : context_.diagram.statements) weave_statement(statement);
+        for_each_expression(context_.diagram.spellings, [&](Expression& written) {
+            written = rewrite(std::move(written), [&](Expression part) {
+                if (Read* element = std::get_if<Read>(&part.node)) weave_read(*element, part.span);
+                return part;
+            });
+        });
         for (std::size_t i = 0; i < woven_.size(); ++i) {
             Array& array = context_.diagram.arrays[i];
             array.axes.insert(array.axes.begin(), woven_[i].begin(), woven_[i].end());
@@ -66,6 +73,16 @@ private:
         return names;
     }
 
+    /// Puts the indices of the array's woven axes in front.
+    void weave_read(Read& element, Span span) const {
+        std::vector<Expression> full;
+        for (AxisId axis : woven_[element.array.index()])
+            full.push_back(make(AxisIndex{axis}, span));
+        full.insert(full.end(), std::make_move_iterator(element.index.begin()),
+                    std::make_move_iterator(element.index.end()));
+        element.index = std::move(full);
+    }
+
     void weave_statement(Statement& statement) {
         std::set<AxisId> used;
         const auto add = [&](Expression& expression) {
@@ -73,14 +90,8 @@ private:
                 if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
                     if (context_.axis(index->axis).woven) used.insert(index->axis);
                 if (Read* element = std::get_if<Read>(&part.node)) {
-                    std::vector<Expression> full;
-                    for (AxisId axis : woven_[element->array.index()]) {
-                        used.insert(axis);
-                        full.push_back(make(AxisIndex{axis}, part.span));
-                    }
-                    full.insert(full.end(), std::make_move_iterator(element->index.begin()),
-                                std::make_move_iterator(element->index.end()));
-                    element->index = std::move(full);
+                    used.merge(std::set<AxisId>(woven_[element->array.index()]));
+                    weave_read(*element, part.span);
                 }
                 return part;
             });

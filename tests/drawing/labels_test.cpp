@@ -11,7 +11,8 @@ namespace napkin::test {
 namespace {
 
 /// The lines in the box of `output Y[n, c] = <value>`, parted by ` | `; empty where it has no box.
-std::string box_of(const std::string& value, const std::string& weave = "") {
+std::string box_of(const std::string& value, const std::string& weave = "",
+                   const std::vector<std::string>& steps = {}) {
     SourceMap sources;
     const Result<Checked> checked =
         load_diagram(sources, "box.ncd",
@@ -19,7 +20,14 @@ std::string box_of(const std::string& value, const std::string& weave = "") {
                      "  input A[n, c], B[n, c], C[n, c], D[n] : f32\n  output Y[n, c] : f32 = " +
                          value + "\n" + weave + "}\n");
     REQUIRE(checked.has_value());
-    const State state = initial_state(checked->diagram);
+    std::string derivation;
+    for (const std::string& step : steps) derivation += step + "\n";
+    const Result<std::vector<Command>> commands =
+        parse_derivation(sources, sources.add("box.drv", derivation));
+    REQUIRE(commands.has_value());
+    const Result<State> replayed = replay(checked->diagram, *commands);
+    REQUIRE(replayed.has_value());
+    const State& state = *replayed;
     const std::vector<drawing::Unit> units = drawing::units_of(state.diagram, state.relabelling);
     std::string text;
     for (const drawing::MathText& line : units.back().label)
@@ -37,6 +45,20 @@ TEST_CASE("boxes show calls of the library as they were written") {
     // Weaves give what is folded on the way more axes.
     CHECK_EQ(box_of("logsumexp[c](A[n, c]) - B[n, c]", "  weave h = 2\n"), "logsumexp(A)−B");
     CHECK_EQ(box_of("if causal[n, c]() then A[n, c] else -inf"), "causal | mask");
+}
+
+TEST_CASE("a call is shown as it was written when its axes are split and joined and arrays go") {
+    const std::string call = "logsumexp[c](A[n, c]) - B[n, c]";
+    for (const std::vector<std::string>& steps :
+         std::vector<std::vector<std::string>>{{"split-axis c as e by 2"},
+                                               {"split-axis n as m by 4"},
+                                               {"split-axis c as e by 2", "join-axes c, e as f"},
+                                               {"split-axis n as c1 by 2", "join-axes n, c1 as m"},
+                                               {"fuse all", "split-axis c as e by 2"}}) {
+        CAPTURE(steps.front());
+        CHECK_EQ(box_of(call, "", steps), "logsumexp(A)−B");
+        CHECK_EQ(box_of(call, "  weave h = 2\n", steps), "logsumexp(A)−B");
+    }
 }
 
 TEST_CASE("a call that makes a box shows what it is of, where that is no array as it stands") {
