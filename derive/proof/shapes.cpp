@@ -107,15 +107,15 @@ std::vector<Command> halved_splits(std::vector<Command> commands, const Subject&
     return commands;
 }
 
-}  // namespace
-
-Result<Shape> shape_at(const Subject& subject, const Sizes& sizes, std::vector<Command> commands) {
-    Result<Checked> checked = check(subject.sources, subject.file, sizes);
-    if (!checked) return checked.error();
-    Result<State> state = replay(checked->diagram, commands);
+/// The shape with the given sizes, which the diagram has, and commands; the diagnostics where a
+/// step does not apply.
+Result<Shape> shape_of(Diagram plain, const Sizes& sizes, std::vector<Command> commands) {
+    Result<State> state = replay(plain, commands);
     if (!state) return state.error();
-    return Shape{sizes, std::move(commands), std::move(checked->diagram), std::move(state).value()};
+    return Shape{sizes, std::move(commands), std::move(plain), std::move(state).value()};
 }
+
+}  // namespace
 
 Sizes Subject::given() const {
     Sizes all = fixed;
@@ -163,7 +163,7 @@ private:
         const std::vector<Command> split = halved_splits(commands_, subject_, small_, sizes);
         for (const std::vector<Command>& each : {scaler.scaled(split), commands_}) {
             if (!shapes.empty() && shapes.front().commands == each) continue;
-            Result<Shape> shape = shape_at(subject_, sizes, each);
+            Result<Shape> shape = shape_of(small->diagram, sizes, each);
             if (!shape) {
                 refuse(shape.error());
                 continue;

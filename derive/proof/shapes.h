@@ -35,11 +35,6 @@ struct Subject {
     [[nodiscard]] Sizes given() const;
 };
 
-/// The shape with the given sizes and commands; the diagnostics where it does not check or a step
-/// does not apply.
-[[nodiscard]] Result<Shape> shape_at(const Subject& subject, const Sizes& sizes,
-                                     std::vector<Command> commands);
-
 /// One shape or more; a diagnostic where the derivation applies at no small sizes, or where sizes
 /// that were asked for make too much work.
 [[nodiscard]] Result<std::vector<Shape>> choose_shapes(const Subject& subject);
