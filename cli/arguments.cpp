@@ -358,8 +358,8 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
     app.require_subcommand(1);
     add_subcommands(app, out);
     name_machines(app);
-    break_lines(app);
     if (count < 2) {
+        break_lines(app);
         print_talk(app.help());
         return kUsage;
     }
@@ -384,6 +384,7 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
     try {
         app.parse(count, words);
     } catch (const CLI::Success& done) {  // --help, --version
+        break_lines(app);
         return app.exit(done);
     } catch (const CLI::ParseError& wrong) {
         const std::vector<CLI::App*> chosen = app.get_subcommands();

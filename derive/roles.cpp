@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>
-#include <boost/property_map/property_map.hpp>
-#include <map>
 
 #include "diagrams/contains.h"
 
@@ -11,62 +9,48 @@ namespace napkin {
 
 namespace {
 
-/// A statement's use of an axis, or a dimension of an array; the nodes that data flow joins.
-struct Slot {
-    bool is_array = false;
-    std::uint32_t owner = 0;
-    std::uint32_t which = 0;  ///< axis id or dimension
-    auto operator<=>(const Slot&) const = default;
-};
-
+/// What data flow joins: statements' uses of axes, and dimensions of arrays, each with a number.
 class JoinedSlots {
 public:
+    JoinedSlots(const Diagram& diagram, const Region& region) : axes_(diagram.axes.size()) {
+        std::size_t slots = diagram.statements.size() * axes_;
+        for (const Array& array : diagram.arrays) {
+            dimensions_.push_back(slots);
+            slots += array.axes.size();
+        }
+        sets_ = Sets(slots);
+        for (const StatementId id : region.statements) link(diagram, id);
+    }
+    [[nodiscard]] std::size_t use(StatementId id, AxisId axis) const {
+        return id.index() * axes_ + axis.index();
+    }
+    [[nodiscard]] std::size_t dimension(ArrayId array, std::size_t which) const {
+        return dimensions_[array.index()] + which;
+    }
     /// One of those that are joined with it, for all of them the same.
-    Slot root(Slot slot) {
-        add(slot);
-        return sets_.find_set(slot);
-    }
-    void join(Slot a, Slot b) {
-        add(a);
-        add(b);
-        sets_.union_set(a, b);
-    }
+    std::size_t root(std::size_t slot) { return sets_.find_set(slot); }
 
 private:
-    void add(Slot slot) {
-        if (!parents_.contains(slot)) sets_.make_set(slot);
+    using Sets = boost::disjoint_sets_with_storage<>;
+
+    void link(const Diagram& diagram, StatementId id) {
+        for (const ArrayId target : diagram[id].targets)
+            for (std::size_t k = 0; k < diagram[target].axes.size(); ++k)
+                sets_.union_set(use(id, diagram[target].axes[k]), dimension(target, k));
+        for (const Expression* expression : expressions_of(diagram[id]))
+            walk(*expression, [&](const Expression& node) {
+                const Read* element = std::get_if<Read>(&node.node);
+                if (element == nullptr) return;
+                for (std::size_t k = 0; k < element->index.size(); ++k)
+                    if (const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node))
+                        sets_.union_set(use(id, index->axis), dimension(element->array, k));
+            });
     }
 
-    using Ranks = std::map<Slot, std::size_t>;
-    using Parents = std::map<Slot, Slot>;
-    Ranks ranks_;
-    Parents parents_;
-    boost::disjoint_sets<boost::associative_property_map<Ranks>,
-                         boost::associative_property_map<Parents>>
-        sets_{boost::associative_property_map(ranks_), boost::associative_property_map(parents_)};
+    std::size_t axes_;
+    std::vector<std::size_t> dimensions_;  ///< number of the first, by array
+    Sets sets_;
 };
-
-void link_reads(const Diagram& diagram, StatementId id, JoinedSlots& uses) {
-    for (const Expression* expression : expressions_of(diagram[id]))
-        walk(*expression, [&](const Expression& node) {
-            const Read* element = std::get_if<Read>(&node.node);
-            if (element == nullptr) return;
-            for (std::uint32_t k = 0; k < element->index.size(); ++k)
-                if (const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node))
-                    uses.join({false, id.value, index->axis.value},
-                              {true, element->array.value, k});
-        });
-}
-
-void link_targets(const Diagram& diagram, StatementId id, JoinedSlots& uses) {
-    for (ArrayId target : diagram[id].targets)
-        for (std::uint32_t k = 0; k < diagram[target].axes.size(); ++k)
-            uses.join({false, id.value, diagram[target].axes[k].value}, {true, target.value, k});
-}
-
-bool contains_array(const std::vector<ArrayId>& arrays, ArrayId array) {
-    return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
-}
 
 /// Arrays that are read where an index says more than the axis itself: `K[p * 8 + x]`.
 std::vector<ArrayId> read_within(const Statement& statement, AxisId axis) {
@@ -86,37 +70,32 @@ std::vector<ArrayId> read_within(const Statement& statement, AxisId axis) {
 }  // namespace
 
 std::vector<Role> roles_of(const Diagram& diagram, const Region& region, AxisId axis) {
-    JoinedSlots uses;
-    for (StatementId id : region.statements) {
-        link_targets(diagram, id, uses);
-        link_reads(diagram, id, uses);
-    }
-    std::map<Slot, Role> roles;
-    std::vector<Slot> order;
+    JoinedSlots slots(diagram, region);
+    std::vector<Role> roles;
+    std::vector<std::size_t> roots;  // of the roles
+    const auto role_at = [&](std::size_t slot) {
+        const auto found = std::find(roots.begin(), roots.end(), slots.root(slot));
+        return found == roots.end() ? nullptr : roles.data() + (found - roots.begin());
+    };
     for (StatementId id : region.statements) {
         if (!contains(axes_of(diagram, diagram[id]), axis)) continue;
-        const Slot root = uses.root({false, id.value, axis.value});
-        if (roles.count(root) == 0) order.push_back(root);
-        Role& role = roles[root];
-        role.axis = axis;
-        (contains(folded_axes(diagram[id]), axis) ? role.folded : role.mapped).push_back(id);
+        Role* role = role_at(slots.use(id, axis));
+        if (role == nullptr) {
+            roots.push_back(slots.root(slots.use(id, axis)));
+            role = &roles.emplace_back(Role{axis, {}, {}, {}});
+        }
+        (contains(folded_axes(diagram[id]), axis) ? role->folded : role->mapped).push_back(id);
     }
     const std::vector<ArrayId> loads = loads_of(diagram, region);
     for (ArrayId array : loads)
-        for (std::uint32_t k = 0; k < diagram[array].axes.size(); ++k) {
-            const auto found = roles.find(uses.root({true, array.value, k}));
-            if (found != roles.end()) found->second.loaded.push_back(array);
-        }
-    for (StatementId id : region.statements) {
-        const auto found = roles.find(uses.root({false, id.value, axis.value}));
-        if (found == roles.end()) continue;
-        for (ArrayId array : read_within(diagram[id], axis))
-            if (contains_array(loads, array) && !contains_array(found->second.loaded, array))
-                found->second.loaded.push_back(array);
-    }
-    std::vector<Role> result;
-    for (const Slot root : order) result.push_back(roles[root]);
-    return result;
+        for (std::size_t k = 0; k < diagram[array].axes.size(); ++k)
+            if (Role* role = role_at(slots.dimension(array, k))) role->loaded.push_back(array);
+    for (StatementId id : region.statements)
+        if (Role* role = role_at(slots.use(id, axis)))
+            for (ArrayId array : read_within(diagram[id], axis))
+                if (contains(loads, array) && !contains(role->loaded, array))
+                    role->loaded.push_back(array);
+    return roles;
 }
 
 std::vector<ReadElsewhere> reads_elsewhere(std::span<const Statement* const> statements,

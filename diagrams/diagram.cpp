@@ -55,9 +55,18 @@ bool reads(const Statement& statement, ArrayId array) {
         const Read* element = std::get_if<Read>(&part.node);
         return element != nullptr && element->array == array;
     };
-    const std::vector<const Expression*> expressions = expressions_of(statement);
-    return std::any_of(expressions.begin(), expressions.end(),
-                       [&](const Expression* each) { return any_part(*each, is_read); });
+    const auto in = [&](const Expression& each) { return any_part(each, is_read); };
+    const auto in_any = [&](const std::vector<Expression>& list) {
+        return std::any_of(list.begin(), list.end(), in);
+    };
+    return std::visit(
+        overloaded{
+            [&](const Map& map) { return in(map.value); },
+            [&](const Fold& fold) { return in_any(fold.values) || in_any(fold.seed); },
+            [&](const Select& select) { return in(select.value); },
+            [&](const Opaque& opaque) { return in_any(opaque.reads); },
+        },
+        statement.body);
 }
 
 std::vector<StatementId> consumers(const Diagram& diagram, ArrayId array) {

@@ -23,8 +23,9 @@ double together(std::initializer_list<double> seconds, double exposed) {
     if (exposed <= 0 || longest <= 0) return longest;
     const double power = 1 / std::log2(1 + exposed);
     double sum = 0;
-    for (const double each : seconds) sum += std::pow(each / longest, power);
-    return longest * std::pow(sum, 1 / power);
+    for (const double each : seconds)
+        if (each > 0) sum += each == longest ? 1 : std::pow(each / longest, power);
+    return sum == 1 ? longest : longest * std::pow(sum, 1 / power);
 }
 
 }  // namespace

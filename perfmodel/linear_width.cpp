@@ -1,6 +1,7 @@
 #include "perfmodel/linear_width.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "diagrams/index/interval.h"
 
@@ -38,11 +39,12 @@ std::optional<std::vector<Affine>> forms_of(const std::vector<Axis>& axes,
                                             const Footprint& dimension, bool ideal) {
     std::vector<Affine> forms;
     for (const Expression& index : dimension.index) {
-        const std::optional<Affine> form = affine_form(axes, ideal ? unclamped(index) : index);
+        std::optional<Affine> form =
+            ideal ? affine_form(axes, unclamped(index)) : affine_form(axes, index);
         if (!form) return std::nullopt;
-        forms.push_back(*form);
+        forms.push_back(std::move(*form));
     }
-    return forms.empty() ? std::nullopt : std::optional(forms);
+    return forms.empty() ? std::nullopt : std::optional(std::move(forms));
 }
 
 std::optional<LinearWidth> linear_width(const std::vector<Axis>& axes, const Footprint& dimension,
@@ -57,8 +59,10 @@ std::optional<LinearWidth> linear_width(const std::vector<Axis>& axes, const Foo
         if (form.constant.value > most->constant.value) most = &form;
     }
     LinearWidth width;
-    width.rest = {most->constant.formula - least->constant.formula + Formula(1),
-                  most->constant.value - least->constant.value + 1};
+    width.rest = {Formula(1), 1};
+    if (most != least)
+        width.rest = {most->constant.formula - least->constant.formula + Formula(1),
+                      most->constant.value - least->constant.value + 1};
     for (const auto& [axis, factor] : forms->front().factors) {
         const Coefficient size =
             factor.value < 0 ? Coefficient{Formula(0) - factor.formula, -factor.value} : factor;

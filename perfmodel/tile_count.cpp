@@ -272,9 +272,11 @@ std::vector<CountFactor> factors_of(const std::vector<Partition>& path,
 
 std::optional<std::int64_t> value_of(const std::vector<Axis>& axes, const CountFactor& factor,
                                      KnownMasks& masks) {
+    const Component component = component_of(factor);
+    if (const std::optional<std::int64_t> closed = closed_value(axes, component)) return closed;
     SymbolValues sizes = extents_of(axes);
     for (const Partition& partition : factor.path) sizes[partition.symbol()] = partition.size;
-    const auto counted = count_exactly(axes, component_of(factor), sizes, true, masks);
+    const auto counted = count_exactly(axes, component, sizes, true, masks);
     return counted ? std::optional(counted->value) : std::nullopt;
 }
 

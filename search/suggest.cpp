@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "derive/tile_program.h"
+#include "perfmodel/block_time.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/kernel_work.h"
 #include "perfmodel/memory_cost.h"
@@ -94,7 +95,7 @@ constexpr std::size_t kMostVariants = 5;
 class Scout {
 public:
     Scout(const State& now, const Machine& machine)
-        : now_(now), machine_(machine), request_(kernels_for(machine, "")) {}
+        : now_(now), machine_(machine), clock_(machine), request_(kernels_for(machine, "")) {}
 
     /// As good schedules would make the kernels, or as they are made.
     Result<Quick> quick(const State& state, bool as_made = false) {
@@ -153,10 +154,11 @@ private:
     };
 
     [[nodiscard]] Quick quick_of(const RegionCost& cost) const {
-        const TimeEstimate time = time_of(cost, machine_);
+        const BlockClock::Times time =
+            clock_.interval_of(cost.work ? *cost.work : general_work(cost));
         const LevelCost& block = cost.levels.at(Level::Block);
         return {static_cast<double>(block.transferred.bytes()),
-                static_cast<double>(block.allocated.bytes()), time.low.value, time.high.value,
+                static_cast<double>(block.allocated.bytes()), time.low, time.high,
                 excesses_of(cost, machine_).empty() && !(cost.work && cost.work->spills())};
     }
 
@@ -227,6 +229,7 @@ private:
 
     const State& now_;
     const Machine& machine_;
+    BlockClock clock_;
     KernelRequest request_;
     std::list<Known> known_;
     std::list<Known> others_;

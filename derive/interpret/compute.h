@@ -34,12 +34,25 @@ public:
         const Diagram scope = scope_of(region);
         for (std::size_t i = 0; i < compute.targets.size(); ++i)
             reals_.push_back(computes_reals(scope, compute.statement, i));
+        std::visit(overloaded{
+                       [&](const Map& map) { values_.push_back(compile(map.value)); },
+                       [&](const Fold& fold) {
+                           const Monoid& monoid = region.monoids[fold.monoid.index()];
+                           values_ = compile_all(fold.values);
+                           seed_ = compile_all(fold.seed);
+                           rule_ = compile_all(monoid.combine);
+                           identity_ = values_of(compile_all(monoid.identity));
+                       },
+                       [&](const Select& select) { values_.push_back(compile(select.value)); },
+                       [](const Opaque&) {},
+                   },
+                   compute.statement.body);
     }
 
     void run(const LevelRanges& ranges) {
         ranges_ = &ranges;
         std::visit(overloaded{
-                       [&](const Map& map) { run_map(map); },
+                       [&](const Map&) { run_map(); },
                        [&](const Fold& fold) { run_fold(fold); },
                        [&](const Select& select) { run_select(select); },
                        [&](const Opaque&) {
@@ -53,7 +66,7 @@ private:
     using Compiled = CompiledExpression<Domain>;
     using State = std::vector<Value>;
 
-    void run_map(const Map& map);
+    void run_map();
     void run_fold(const Fold& fold);
     void run_select(const Select& select);
     [[nodiscard]] Compiled compile(const Expression& expression) const {
@@ -93,6 +106,11 @@ private:
     const LevelRanges* ranges_ = nullptr;
     std::vector<std::int64_t> position_;
     std::vector<bool> reals_;  ///< which components are real numbers
+    std::vector<Compiled> values_;
+    std::vector<Compiled> seed_;  ///< of a fold, as the following
+    std::vector<Compiled> rule_;
+    State identity_;
+    std::vector<std::int64_t> index_;  ///< of what is written, kept for its room
 };
 
 template <class Domain>
@@ -100,49 +118,43 @@ void ComputeRunner<Domain>::write(std::size_t target, const Value& value) {
     const Variable& variable = region_.variables[compute_.targets[target].index()];
     const Array& array = region_.arrays[variable.array.index()];
     Tile<Value>& tile = tiles_[compute_.targets[target].index()];
-    std::vector<std::int64_t> index;
-    for (AxisId axis : array.axes) index.push_back(position_[axis.index()]);
-    tile.values[tile.offset(index)] = domain_.written(array, variable.type, value);
+    index_.clear();
+    for (AxisId axis : array.axes) index_.push_back(position_[axis.index()]);
+    tile.values[tile.offset(index_)] = domain_.written(array, variable.type, value);
 }
 
 template <class Domain>
-void ComputeRunner<Domain>::run_map(const Map& map) {
-    const Compiled value = compile(map.value);
+void ComputeRunner<Domain>::run_map() {
     const std::vector<AxisId> axes = target_axes();
     for_each_index(ranges_of(axes), [&](const std::vector<std::int64_t>& index) {
         move_to(axes, index);
-        write(0, value.evaluate(position_));
+        write(0, values_.front().evaluate(position_));
     });
 }
 
 template <class Domain>
 void ComputeRunner<Domain>::run_fold(const Fold& fold) {
-    const Monoid& monoid = region_.monoids[fold.monoid.index()];
-    const std::vector<Compiled> values = compile_all(fold.values);
-    const std::vector<Compiled> seed = compile_all(fold.seed);
-    const std::vector<Compiled> rule = compile_all(monoid.combine);
-    const State identity = values_of(compile_all(monoid.identity));
     std::vector<AxisId> axes = target_axes();
     if (fold.every_prefix) std::erase(axes, fold.over.front());
     const std::vector<Interval> inner = ranges_of(fold.over);
     for_each_index(ranges_of(axes), [&](const std::vector<std::int64_t>& index) {
         move_to(axes, index);
-        State state = seed.empty() ? identity : values_of(seed);
-        State element(values.size());
+        State state = seed_.empty() ? identity_ : values_of(seed_);
+        State element(values_.size());
         State operands;
         for_each_index(inner, [&](const std::vector<std::int64_t>& at) {
             move_to(fold.over, at);
-            for (std::size_t i = 0; i < values.size(); ++i)
-                element[i] = values[i].evaluate(position_);
+            for (std::size_t i = 0; i < values_.size(); ++i)
+                element[i] = values_[i].evaluate(position_);
             operands.clear();
             const auto combined = [&](std::size_t i) {
                 if (operands.empty()) {
                     operands = state;
                     operands.insert(operands.end(), element.begin(), element.end());
                 }
-                return rule[i].evaluate(position_, operands.data());
+                return rule_[i].evaluate(position_, operands.data());
             };
-            domain_.absorb(fold.monoid, identity, state, element, combined);
+            domain_.absorb(fold.monoid, identity_, state, element, combined);
             if constexpr (requires { domain_.accumulated(state[0]); })
                 for (std::size_t i = 0; i < state.size(); ++i)
                     if (reals_[i]) state[i] = domain_.accumulated(state[i]);
@@ -159,7 +171,6 @@ void ComputeRunner<Domain>::run_fold(const Fold& fold) {
 
 template <class Domain>
 void ComputeRunner<Domain>::run_select(const Select& select) {
-    const Compiled value = compile(select.value);
     std::vector<AxisId> axes = target_axes();
     if (select.rank) std::erase(axes, *select.rank);
     const Interval ranks = select.rank ? ranges_->at(compute_.level, *select.rank) : Interval{0, 0};
@@ -168,7 +179,7 @@ void ComputeRunner<Domain>::run_select(const Select& select) {
         Candidates<Value> elements;
         for_each_index(ranges_of({select.over}), [&](const std::vector<std::int64_t>& at) {
             move_to({select.over}, at);
-            elements.emplace_back(value.evaluate(position_), at.front());
+            elements.emplace_back(values_.front().evaluate(position_), at.front());
         });
         const auto best = domain_.select(std::move(elements), ranks.high + 1);
         for (std::int64_t rank = ranks.low; rank <= ranks.high; ++rank) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <iomanip>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <sstream>
 
 #include "derive/interpret.h"
@@ -70,66 +72,91 @@ void judge(Execution& execution, double got, double expected, const WideReal& wi
     if (execution.failed++ == 0) execution.first = name + " is " + difference_text(got, expected);
 }
 
-}  // namespace
+/// What the plain diagram's outputs are.
+struct Expected {
+    const Diagram& plain;
+    Grids<WideReal> exact;
+    std::map<ArrayId, Reference::Elements> elements;
 
-Execution execute(const Diagram& plain, const Diagram& derived, const TileProgram& program,
-                  std::uint64_t seed, double scale) {
+    Expected(const Diagram& diagram, const Tensors& inputs) : plain(diagram) {
+        ExtendedDomain extended;
+        exact = PlainEvaluator<ExtendedDomain>(extended, plain, grids_of<WideReal>(inputs)).run();
+        Precision precision;
+        precision.arithmetic = ElementType::F64;
+        Reference reference(plain, inputs, precision);
+        for (const ArrayId output : outputs_of(plain)) {
+            std::vector<std::int64_t> offsets(exact.at(output).values.size());
+            std::iota(offsets.begin(), offsets.end(), 0);
+            elements[output] = reference.elements(output, offsets);
+        }
+    }
+};
+
+void judge_output(const Expected& all, ArrayId output, const Diagram& derived,
+                  const Run<double>& made, Execution& execution) {
+    const Array& plain = all.plain[output];
+    const Grid<WideReal>& values = all.exact.at(output);
+    const Reference::Elements& expected = all.elements.at(output);
+    const ElementType type = plain.rounds ? plain.type : ElementType::F64;
+    const std::optional<ArrayId> array = find_array(derived, plain.name);
+    const auto got = array ? made.device.values.find(*array) : made.device.values.end();
+    for (std::size_t at = 0; at < values.values.size(); ++at)
+        judge(execution,
+              got == made.device.values.end() || at >= got->second.values.size()
+                  ? RealDomain::poison()
+                  : got->second.values[at],
+              expected.values[at], values.values[at], expected.tolerances[at], type,
+              element_name(plain.name, values.extents, at));
+}
+
+Execution execute_one(const Expected& expected, const DerivedProgram& derived,
+                      const Tensors& inputs, double scale) {
+    const auto& [diagram, program] = derived;
     Execution execution;
     execution.scale = scale;
-    const Tensors inputs = random_inputs(plain, seed, scale);
     RealDomain reals;
-    ExtendedDomain extended;
     Run<double> run;
     Run<double> shorter;  // where masks of data leave chunks out
     const bool masked = has_data_masks(program);
     try {
-        const Grids<double> grids = renamed_grids(derived, plain, grids_of<double>(inputs));
-        run = run_program(reals, derived, program, grids);
-        if (masked) shorter = run_program(reals, derived, program, grids, MaskedChunks::LeaveOut);
+        const Grids<double> grids =
+            renamed_grids(diagram, expected.plain, grids_of<double>(inputs));
+        run = run_program(reals, diagram, program, grids);
+        if (masked) shorter = run_program(reals, diagram, program, grids, MaskedChunks::LeaveOut);
     } catch (const std::logic_error& broken) {
         execution.first = broken.what();
         return execution;
     }
     if (run.counters != count(program))
         execution.first = "counted transfers differ from executed ones";
-    if (const auto array = integers_in_reals(plain, program))
+    if (const auto array = integers_in_reals(expected.plain, program))
         execution.first = "`" + *array + "` is made of integers, and computed as real numbers";
     const WritesAmiss amiss = writes_amiss(run.device.writes);
     execution.written_twice = amiss.twice;
     execution.never_written = amiss.never;
-    const Grids<WideReal> exact =
-        PlainEvaluator<ExtendedDomain>(extended, plain, grids_of<WideReal>(inputs)).run();
-    Precision precision;
-    precision.arithmetic = ElementType::F64;
-    Reference reference(plain, inputs, precision);
-    for (const ArrayId output : outputs_of(plain)) {
-        const std::optional<ArrayId> array = find_array(derived, plain[output].name);
-        const Grid<WideReal>& values = exact.at(output);
-        std::vector<std::int64_t> offsets(values.values.size());
-        for (std::size_t at = 0; at < offsets.size(); ++at)
-            offsets[at] = static_cast<std::int64_t>(at);
-        const Reference::Elements expected = reference.elements(output, offsets);
-        const ElementType type = plain[output].rounds ? plain[output].type : ElementType::F64;
-        const auto judge_run = [&](const Run<double>& made, Execution& judged) {
-            const auto got = array ? made.device.values.find(*array) : made.device.values.end();
-            for (std::size_t at = 0; at < offsets.size(); ++at)
-                judge(judged,
-                      got == made.device.values.end() || at >= got->second.values.size()
-                          ? RealDomain::poison()
-                          : got->second.values[at],
-                      expected.values[at], values.values[at], expected.tolerances[at], type,
-                      element_name(plain[output].name, values.extents, at));
-        };
-        judge_run(run, execution);
+    for (const ArrayId output : outputs_of(expected.plain)) {
+        judge_output(expected, output, diagram, run, execution);
         if (!masked || execution.failed != 0) continue;
         Execution left_out;
         left_out.scale = scale;
-        judge_run(shorter, left_out);
+        judge_output(expected, output, diagram, shorter, left_out);
         execution.failed = left_out.failed;
         if (execution.first.empty() && left_out.failed != 0)
             execution.first = left_out.first + " where chunks of nothing are left out";
     }
     return execution;
+}
+
+}  // namespace
+
+std::vector<Execution> execute(const Diagram& plain, std::span<const DerivedProgram> programs,
+                               std::uint64_t seed, double scale) {
+    const Tensors inputs = random_inputs(plain, seed, scale);
+    const Expected expected(plain, inputs);
+    std::vector<Execution> executions;
+    for (const DerivedProgram& each : programs)
+        executions.push_back(execute_one(expected, each, inputs, scale));
+    return executions;
 }
 
 }  // namespace napkin::proof

@@ -83,6 +83,12 @@ FormId ExponentTerms::multiple(FormId a, std::int64_t factor) {
 
 FormId ExponentTerms::product(FormId a, FormId b) {
     if (a == FormId{} || b == FormId{}) return {};
+    const Node& left = nodes_[a.index()];
+    const Node& right = nodes_[b.index()];
+    if (left.kind == Kind::Term && right.kind == Kind::Term) {
+        const InQ size = left.value * right.value;
+        return term(left.factor == right.factor ? size : -size);
+    }
     return add({.kind = Kind::Product, .a = a.value, .b = b.value});
 }
 
@@ -107,9 +113,6 @@ void ExponentTerms::collect(std::uint32_t node, std::int64_t factor, Form& out) 
             node = nodes_[node].a;
             continue;
         case Kind::Product:
-            if (const auto one = product_of_terms(here)) {
-                return push(out, one->first, one->second, factor);
-            }
             for (const auto& [value, count] : product_form(node)) push(out, value, count, factor);
             return;
         }
@@ -121,15 +124,6 @@ ExponentTerms::Form ExponentTerms::form_of(std::uint32_t node) {
     collect(node, 1, form);
     combine(form);
     return form;
-}
-
-/// The product of a node whose factors are one term each.
-std::optional<std::pair<InQ, std::int64_t>> ExponentTerms::product_of_terms(
-    const Node& product) const {
-    const Node& left = nodes_[product.a];
-    const Node& right = nodes_[product.b];
-    if (left.kind != Kind::Term || right.kind != Kind::Term) return std::nullopt;
-    return std::pair(left.value * right.value, left.factor * right.factor);
 }
 
 const ExponentTerms::Form& ExponentTerms::product_form(std::uint32_t node) {

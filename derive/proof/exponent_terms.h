@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -62,8 +61,6 @@ private:
     FormId add(Node node);
     void collect(std::uint32_t node, std::int64_t factor, Form& out);
     [[nodiscard]] Form form_of(std::uint32_t node);
-    [[nodiscard]] std::optional<std::pair<InQ, std::int64_t>> product_of_terms(
-        const Node& product) const;
     [[nodiscard]] const Form& product_form(std::uint32_t node);
 
     RandomFunction atom_;

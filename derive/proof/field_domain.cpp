@@ -309,7 +309,7 @@ FieldValue FieldDomain::multiple(const FieldValue& a, double factor) {
         result.ring.form = terms_.multiple(a.ring.form, static_cast<std::int64_t>(factor));
     if (a.has_logarithm()) {
         const InP power = a.factor.power(static_cast<std::uint64_t>(std::abs(factor)));
-        result.factor = factor < 0 ? power.inverse() : power;
+        result.factor = factor < 0 ? inverse_factor_(power) : power;
         if (factor != -1 || a.image != 0) result.image = keep_image(multiple(image_of(a), factor));
         result.ring.degree.above *= static_cast<float>(std::abs(factor));
         result.ring.degree.below *= static_cast<float>(std::abs(factor));

@@ -231,6 +231,7 @@ private:
     std::vector<FieldValue> images_;  ///< of sums and multiples of logarithms
     std::uint64_t gauges_ = 0;
     Inverse<InP> inverse_in_p_;
+    Inverse<InP> inverse_factor_;
     Inverse<InQ> inverse_in_q_;
     FieldUses uses_;
     std::array<Keys, TagCount> keys_{};

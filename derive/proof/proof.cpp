@@ -98,9 +98,14 @@ Result<bool> prove_shapes(const Subject& subject, const ProofOptions& options, P
     for (Shape& shape : *shapes) {
         Result<TileProgram> small = expand(shape.state);
         if (!small) return small.error();
-        ProgramProof found = prove_program(shape.plain, shape.state.diagram, *small, options);
-        proof.shapes.push_back({std::move(shape), std::move(*small), std::move(found)});
+        proof.shapes.push_back({std::move(shape), std::move(*small), {}});
     }
+    std::vector<DerivedProgram> programs;
+    for (const ProvedShape& each : proof.shapes)
+        programs.push_back({each.shape.state.diagram, each.program});
+    std::vector<ProgramProof> found =
+        prove_programs(proof.shapes.front().shape.plain, programs, options);
+    for (std::size_t i = 0; i < found.size(); ++i) proof.shapes[i].proof = std::move(found[i]);
     return true;
 }
 

@@ -57,15 +57,28 @@ Verdict ProgramProof::verdict() const {
     return identity() ? Verdict::Proved : Verdict::Undecided;
 }
 
+std::vector<ProgramProof> prove_programs(const Diagram& plain,
+                                         std::span<const DerivedProgram> programs,
+                                         const ProofOptions& options) {
+    std::vector<ProgramProof> proofs;
+    for (const auto& [derived, program] : programs) {
+        ProgramProof& proof = proofs.emplace_back();
+        proof.identities = prove_identity(plain, derived, program, options);
+        proof.provenance = provenance_of(plain, derived, program, options, proof.identities);
+        proof.broken_law = broken_law(plain, options.seed);
+    }
+    for (const double scale : kScalesOfInputs) {
+        const std::vector<Execution> executions = execute(plain, programs, options.seed, scale);
+        for (std::size_t i = 0; i < proofs.size(); ++i)
+            proofs[i].executions.push_back(executions[i]);
+    }
+    return proofs;
+}
+
 ProgramProof prove_program(const Diagram& plain, const Diagram& derived, const TileProgram& program,
                            const ProofOptions& options) {
-    ProgramProof proof;
-    proof.identities = prove_identity(plain, derived, program, options);
-    proof.provenance = provenance_of(plain, derived, program, options, proof.identities);
-    proof.broken_law = broken_law(plain, options.seed);
-    for (const double scale : kScalesOfInputs)
-        proof.executions.push_back(execute(plain, derived, program, options.seed, scale));
-    return proof;
+    const DerivedProgram one{derived, program};
+    return prove_programs(plain, {&one, 1}, options).front();
 }
 
 }  // namespace napkin::proof

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,16 @@ struct ProgramProof {
     [[nodiscard]] bool ok() const { return verdict() == Verdict::Proved; }
 };
 
-/// `plain` is the diagram as written, `derived` the one whose program it is.
+/// A program, and the diagram whose program it is.
+struct DerivedProgram {
+    const Diagram& diagram;
+    const TileProgram& program;
+};
+
+/// `plain` is the diagram as written, which is executed once for all programs.
+[[nodiscard]] std::vector<ProgramProof> prove_programs(const Diagram& plain,
+                                                       std::span<const DerivedProgram> programs,
+                                                       const ProofOptions& options);
 [[nodiscard]] ProgramProof prove_program(const Diagram& plain, const Diagram& derived,
                                          const TileProgram& program, const ProofOptions& options);
 
@@ -83,8 +93,9 @@ struct ProgramProof {
 [[nodiscard]] std::vector<Identity> prove_identity(const Diagram& plain, const Diagram& derived,
                                                    const TileProgram& program,
                                                    const ProofOptions& options);
-[[nodiscard]] Execution execute(const Diagram& plain, const Diagram& derived,
-                                const TileProgram& program, std::uint64_t seed, double scale);
+[[nodiscard]] std::vector<Execution> execute(const Diagram& plain,
+                                             std::span<const DerivedProgram> programs,
+                                             std::uint64_t seed, double scale);
 
 /// `gauges, atoms`: the settings in two words.
 [[nodiscard]] std::string print(const FieldSettings& settings);

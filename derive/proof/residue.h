@@ -41,9 +41,12 @@ public:
     }
     friend constexpr Residue operator-(Residue a) { return Residue() - a; }
     friend constexpr Residue operator*(Residue a, Residue b) {
+        return reduced(static_cast<Wide>(a.value_) * b.value_);
+    }
+    /// Of a number of up to 125 bits.
+    [[nodiscard]] static constexpr Residue reduced(Wide number) {
         // 2^kBits = kGap: the high part comes down multiplied by kGap, twice.
-        const Wide product = static_cast<Wide>(a.value_) * b.value_;
-        const Wide once = (product >> kBits) * kGap + (static_cast<std::uint64_t>(product) & kMask);
+        const Wide once = (number >> kBits) * kGap + (static_cast<std::uint64_t>(number) & kMask);
         const std::uint64_t twice = static_cast<std::uint64_t>(once >> kBits) * kGap +
                                     (static_cast<std::uint64_t>(once) & kMask);
         return raw(twice >= kModulus ? twice - kModulus : twice);
@@ -96,8 +99,8 @@ public:
         return next;
     }
     [[nodiscard]] std::uint64_t word() const { return mix(state_); }
-    [[nodiscard]] InP in_p() const { return InP(wide(1) % InP::kModulus); }
-    [[nodiscard]] InQ in_q() const { return InQ(wide(2) % InQ::kModulus); }
+    [[nodiscard]] InP in_p() const { return InP::reduced(wide(1)); }
+    [[nodiscard]] InQ in_q() const { return InQ::reduced(wide(2)); }
 
 private:
     static constexpr std::uint64_t mix(std::uint64_t z) {
@@ -106,11 +109,9 @@ private:
         z = (z ^ (z >> 31)) * 0xd6e8feb86659fd93;
         return z ^ (z >> 32);
     }
-    /// 125 bits, so that the remainder by a modulus has no bias that could be seen; reduced to 64
-    /// bits by the smaller modulus' own size.
-    [[nodiscard]] std::uint64_t wide(std::uint64_t lane) const {
-        const Wide both = (static_cast<Wide>(mix(state_ + lane)) << 61) ^ mix(state_ ^ ~lane);
-        return static_cast<std::uint64_t>(lane == 1 ? both % InP::kModulus : both % InQ::kModulus);
+    /// 125 bits, so that the remainder by a modulus has no bias that could be seen.
+    [[nodiscard]] Wide wide(std::uint64_t lane) const {
+        return (static_cast<Wide>(mix(state_ + lane)) << 61) ^ mix(state_ ^ ~lane);
     }
     std::uint64_t state_ = 0;
 };

@@ -112,15 +112,15 @@ void make_divisible(const Diagram& original, const std::vector<Command>& command
                 size->second = ceil_quotient(size->second, count) * count;
 }
 
-}  // namespace
-
-Result<Shape> shape_at(const Subject& subject, const Sizes& sizes, std::vector<Command> commands) {
-    Result<Checked> checked = check(subject.sources, subject.file, sizes);
-    if (!checked) return checked.error();
-    Result<State> state = replay(checked->diagram, commands);
+/// The shape with the given sizes, which the diagram has, and commands; the diagnostics where a
+/// step does not apply.
+Result<Shape> shape_of(Diagram plain, const Sizes& sizes, std::vector<Command> commands) {
+    Result<State> state = replay(plain, commands);
     if (!state) return state.error();
-    return Shape{sizes, std::move(commands), std::move(checked->diagram), std::move(state).value()};
+    return Shape{sizes, std::move(commands), std::move(plain), std::move(state).value()};
 }
+
+}  // namespace
 
 Sizes Subject::given() const {
     Sizes all = fixed;
@@ -167,7 +167,7 @@ private:
         TileScaler scaler(original_, small->diagram, subject_.fixed, small_);
         for (const std::vector<Command>& each : {scaler.scaled(commands_), commands_}) {
             if (!shapes.empty() && shapes.front().commands == each) continue;
-            Result<Shape> shape = shape_at(subject_, sizes, each);
+            Result<Shape> shape = shape_of(small->diagram, sizes, each);
             if (!shape) {
                 refuse(shape.error());
                 continue;

@@ -35,13 +35,8 @@ struct Subject {
     [[nodiscard]] Sizes given() const;
 };
 
-/// The shape with the given sizes and commands; the diagnostics where it does not check or a step
-/// does not apply.
-[[nodiscard]] Result<Shape> shape_at(const Subject& subject, const Sizes& sizes,
-                                     std::vector<Command> commands);
-
-/// One shape or more; a diagnostic where the derivation applies at no small sizes, or where sizes
-/// that were asked for make too much work.
+/// One shape or more, all of the same sizes; a diagnostic where the derivation applies at no small
+/// sizes, or where sizes that were asked for make too much work.
 [[nodiscard]] Result<std::vector<Shape>> choose_shapes(const Subject& subject);
 
 /// Of the subject's fixed sizes those without which other shapes than these would be chosen.

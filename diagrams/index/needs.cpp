@@ -1,5 +1,8 @@
 #include "diagrams/index/needs.h"
 
+#include <algorithm>
+#include <set>
+
 #include "diagrams/checked.h"
 #include "diagrams/index/isl.h"
 #include "diagrams/index/quasi_affine.h"
@@ -43,7 +46,8 @@ struct Needs::Parts {
     Context context{kMostFollowed};
     std::vector<Axis> axes;
     const std::vector<Array>& arrays;
-    std::map<ArrayId, Set> needed;
+    std::set<ArrayId> whole;        // needed in every element, for which isl is not asked
+    std::map<ArrayId, Set> needed;  // and what is needed of others
 
     Parts(const std::vector<Axis>& of, const std::vector<Array>& all) : axes(of), arrays(all) {
         for (Axis& axis : axes) axis.dynamic = false;
@@ -62,6 +66,25 @@ struct Needs::Parts {
         for (const AxisId axis : arrays[array.index()].axes) indices.push_back(axis_index(axis));
         return tuple(translator, indices);
     }
+    [[nodiscard]] CheckedInt size_of(ArrayId array) const {
+        CheckedInt size = 1;
+        for (const AxisId axis : arrays[array.index()].axes)
+            size = size * axes[axis.index()].extent;
+        return size;
+    }
+    /// Whether readers that are whole take every element, because each index is an axis of its own,
+    /// of the array's extent.
+    [[nodiscard]] bool takes_whole(const Use& use) const {
+        const std::vector<AxisId>& own = arrays[use.array.index()].axes;
+        std::set<AxisId> met;
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            const AxisIndex* axis = std::get_if<AxisIndex>(&use.index[i].node);
+            if (axis == nullptr || !met.insert(axis->axis).second ||
+                axes[axis->axis.index()].extent != axes[own[i].index()].extent)
+                return false;
+        }
+        return use.conditions.empty();
+    }
     void add(ArrayId array, Set elements) {
         if (!elements) return;
         const auto [known, fresh] = needed.try_emplace(array, elements);
@@ -76,19 +99,20 @@ Needs::Needs(const std::vector<Axis>& axes, const std::vector<Array>& arrays)
 Needs::~Needs() = default;
 
 void Needs::add_whole(ArrayId array) {
-    parts_->context.begin();
-    Translator translator(parts_->context, parts_->axes, {});
-    const Set indices = parts_->tuple(translator, array);
-    parts_->add(array, Set(isl_set_project_out_all_params(
-                           isl_set_intersect_params(indices.copy(), translator.ranges().copy()))));
+    parts_->whole.insert(array);
 }
 
 void Needs::add(const Use& use) {
     Parts& parts = *parts_;
+    const auto is_whole = [&](ArrayId array) { return parts.whole.contains(array); };
+    if (is_whole(use.array)) return;
+    if (std::all_of(use.readers.begin(), use.readers.end(), is_whole) && parts.takes_whole(use))
+        return add_whole(use.array);
     parts.context.begin();
     Translator translator(parts.context, parts.axes, {});
     Set points = translator.everything();
     for (const ArrayId reader : use.readers) {
+        if (is_whole(reader)) continue;
         const auto needed = parts.needed.find(reader);
         if (needed == parts.needed.end()) return;
         const Set elements = both(parts.tuple(translator, reader), needed->second);
@@ -104,6 +128,7 @@ void Needs::add(const Use& use) {
 }
 
 std::int64_t Needs::count(ArrayId array) const {
+    if (parts_->whole.contains(array)) return parts_->size_of(array).value.value_or(0);
     const auto needed = parts_->needed.find(array);
     if (needed == parts_->needed.end()) return 0;
     Context& context = parts_->context;
