@@ -41,15 +41,18 @@ void add_row(const TileGrid& grid, std::int64_t row, std::size_t place, TileStat
     list.count.values[place] = static_cast<double>(count);
 }
 
-/// The first of one side whose last tile is shorter, though other tiles follow it.
+/// The first of one side whose last tile is shorter, though other tiles follow it, or axes outside
+/// of it have several indices: these would go on at another distance there.
 std::optional<Tiling> shorter_between(const Diagram& diagram, const std::vector<Tiling>& tilings) {
-    const auto has_others = [&](const Tiling& tiling) {
-        return std::any_of(tilings.begin(), tilings.end(), [&](const Tiling& other) {
-            return other.axis != tiling.axis && other.size < diagram[other.axis].extent;
-        });
+    const auto is_tiled = [&](const Tiling& tiling) {
+        return tiling.size < diagram[tiling.axis].extent;
     };
-    for (const Tiling& tiling : tilings)
-        if (diagram[tiling.axis].extent % tiling.size != 0 && has_others(tiling)) return tiling;
+    const auto is_long = [&](const Tiling& tiling) { return diagram[tiling.axis].extent > 1; };
+    for (auto at = tilings.begin(); at != tilings.end(); ++at)
+        if (diagram[at->axis].extent % at->size != 0 &&
+            (std::any_of(tilings.begin(), at, is_long) ||
+             std::any_of(std::next(at), tilings.end(), is_tiled)))
+            return *at;
     return std::nullopt;
 }
 

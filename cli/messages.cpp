@@ -184,7 +184,7 @@ Diagnostic blocks_differ(const std::string& axis, std::int64_t extent, std::int6
                            " leave a shorter one of its " + std::to_string(extent) +
                            " indices, and blocks of a list are of one length",
                        "take a divisor of " + std::to_string(extent) +
-                           " for its tiles, or leave the other axes whole");
+                           " for its tiles, or tile the first axis alone");
 }
 
 Diagnostic several_masks(std::size_t count) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <optional>
 
 #include "diagrams/compare.h"
@@ -144,8 +143,16 @@ struct CallBound {
         return plus(plus(is_zero(errors[0]) ? zero() : slope, overflown(0, value)),
                     rounded(kFunctionRoundings));
     }
-    [[nodiscard]] Expression lipschitz(double slope) const {
-        return plus(times(number(slope), errors[0]), rounded(kFunctionRoundings));
+    /// Of a function that rises from one finite value to another: what it does to either end.
+    [[nodiscard]] Expression saturating(Function function) const {
+        if (exact_arguments()) return rounded(kFunctionRoundings);
+        const Expression most = at_most(errors[0]);
+        const auto at = [&](Expression argument) { return apply(function, {std::move(argument)}); };
+        const Expression ends = larger(difference(at(plus(arguments[0], most)), value),
+                                       difference(value, at(difference(arguments[0], most))));
+        return undecided_if(
+            apply(Function::Greater, {most, number(std::numeric_limits<float>::max())}),
+            plus(in_bounds(ends), rounded(kFunctionRoundings)));
     }
     [[nodiscard]] Expression floor() const {
         if (exact_arguments()) return zero();
@@ -200,9 +207,9 @@ Expression bound_call(Function function, const CallBound& call) {
     case Function::Sqrt: return call.square_root();
     case Function::Rsqrt: return call.reciprocal_root();
     case Function::Tanh:
+    case Function::Erf: return call.saturating(function);
     case Function::Sin:
-    case Function::Cos: return call.lipschitz(1);
-    case Function::Erf: return call.lipschitz(2 * std::numbers::inv_sqrtpi);
+    case Function::Cos: return plus(call.errors[0], call.rounded(kFunctionRoundings));
     case Function::Negate:
     case Function::Abs:
     case Function::Guard:

@@ -64,7 +64,9 @@ Diagnostic index_value_out_of_range(const Diagram& diagram, ArrayId array, const
         fmt::format("value {} of input `{}` at {} is no index of axis `{}`, which has size {}",
                     value, diagram[array].name, where, axis.name, axis.extent),
         diagram[array].span, "declared here",
-        fmt::format("values must lie between 0 and {}", axis.extent - 1));
+        fmt::format("values must lie between 0 and {}; where others mark padding, guard both ends, "
+                    "as in `if {}[i] >= 0 and {}[i] < size({}) then ...`",
+                    axis.extent - 1, diagram[array].name, diagram[array].name, axis.name));
 }
 
 Diagnostic opaque_box(const Diagram& diagram, const Statement& statement) {

@@ -6,6 +6,7 @@
 
 #include "builder.h"
 #include "diagrams/compare.h"
+#include "examples.h"
 
 using napkin::ArrayId;
 using napkin::ArrayRole;
@@ -231,4 +232,35 @@ TEST_CASE("undecided: a quotient by what has no normal reciprocal may be 0") {
     CHECK(compared(silu(-88), silu(-80)));
     CHECK(compared(0, silu(-80)));
     CHECK_FALSE(compared(silu(-88), 0));
+}
+
+TEST_CASE(
+    "compare: what saturates errs by no more than its argument, however steep what it is of") {
+    const napkin::test::Run run("gelus.ncd",
+                                "diagram gelus {\n  axis n = 64, d = 32\n  input X[n, d] : f32\n"
+                                "  N[n] = sum(d) X[n, d]\n  output A[n] : f32 = N[n]\n"
+                                "  output B[n] : f32 = gelu(N[n])\n"
+                                "  output C[n] : f32 = gelu_tanh(N[n])\n"
+                                "  output D[n] : f32 = tanh(N[n] ^ 3)\n}\n",
+                                {}, 8.0);
+    napkin::Precision precision;
+    precision.arithmetic = napkin::ElementType::BF16;
+    Reference reference(run.diagram, run.inputs, precision);
+    std::vector<std::int64_t> all(64);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    const auto of = [&](const char* name) {
+        return reference.elements(*find_array(run.diagram, name), all);
+    };
+    const Reference::Elements plain = of("A");
+    for (const char* name : {"B", "C"}) {
+        const Reference::Elements found = of(name);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            INFO(name, " of ", plain.values[i]);
+            // Its slope is 1.13 at most, and it has roundings of its own; without an end to what
+            // `tanh` adds it would be hundreds of times as much.
+            CHECK_LE(found.tolerances[i],
+                     2 * plain.tolerances[i] + std::abs(plain.values[i]) + 0.1);
+        }
+    }
+    for (const double tolerance : of("D").tolerances) CHECK_LE(tolerance, 2.1);
 }
