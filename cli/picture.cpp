@@ -15,6 +15,7 @@
 #include "diagrams/factor.h"
 #include "diagrams/graphviz/overview.h"
 #include "perfmodel/cost_table.h"
+#include "perfmodel/explain.h"
 #include "perfmodel/kernel_choice.h"
 #include "perfmodel/time.h"
 
@@ -162,6 +163,11 @@ drawing::DrawOptions options_of(const State& state, const Cost& cost,
         if (!wanted.kernel || r == *wanted.kernel)
             for (MathText& line : nested_streams(state, r, cost.regions[r].names))
                 options.remarks.push_back(std::move(line));
+    for (std::size_t r = 0; r < cost.regions.size(); ++r)
+        if (const std::string mask = explain_mask(cost.regions[r]);
+            !mask.empty() && (!wanted.kernel || r == *wanted.kernel))
+            for (const MathText& line : remark_lines(cost.regions[r].name + ": " + mask, options))
+                options.remarks.push_back(line);
     if (wanted.machine != nullptr)
         for (const RegionCost& region : cost.regions)
             for (const Excess& excess : excesses_of(region, *wanted.machine))

@@ -191,16 +191,21 @@ double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
     return longest;
 }
 
-/// What a chunk takes more that a mask cuts: its tests, and where warp groups multiply, what the
-/// pipelines hide of each other elsewhere, as such chunks come in a loop of their own of few turns.
-double BlockClock::cut(const LoopWork& loop, const KernelWork& kernel) const {
+/// The tests of a chunk that a mask cuts.
+double BlockClock::tested(const LoopWork& loop, const KernelWork& kernel) const {
     UnitWork tests;
     tests.instructions = loop.mask;
-    const double tested = busy(tests, kernel).sum();
-    if (kernel.groups == 0) return exposed(kernel) * tested;
+    const double all = busy(tests, kernel).sum();
+    return kernel.groups == 0 ? exposed(kernel) * all : all;
+}
+
+/// What the pipelines of warp groups hide of each other, and do not at the ends of what a block
+/// visits, which a mask cuts.
+double BlockClock::apart(const LoopWork& loop, const KernelWork& kernel) const {
+    if (kernel.groups == 0) return 0;
     const Busy each = busy(loop.chunk, kernel);
-    const double apart = each.sum() - std::min(each.operands, each.tensor);
-    return tested + std::max(0.0, apart - computed(loop.chunk, kernel));
+    const double all = each.sum() - std::min(each.operands, each.tensor);
+    return std::max(0.0, all - computed(loop.chunk, kernel));
 }
 
 /// How long a block is there beside its chunks: until its first operands have come and its results
@@ -264,7 +269,8 @@ double BlockClock::slowed(const KernelWork& work) const {
 struct BlockClock::Tiles {
     double edges = 0;
     double chunk = 0;    ///< of the masked loop
-    double cut = 0;      ///< more, where a mask cuts a chunk
+    double tested = 0;   ///< more, where a mask cuts a chunk
+    double apart = 0;    ///< and where that is one of the first or the last
     double chain = 0;    ///< of a chunk, at least
     double chained = 0;  ///< of the other loops, at least
     double chunks = 0;
@@ -274,9 +280,10 @@ struct BlockClock::Tiles {
     std::int64_t resident = 1;
 
     [[nodiscard]] double of(const Visits& visits, double sharing, bool follows = false) const {
-        const double busy = sharing * (edges + visits.chunks * chunk + visits.cut * cut);
-        const double own =
-            chained - (follows ? hidden : -deferred) + visits.chunks * chain + visits.cut * cut;
+        constexpr double kEnds = 2;
+        const double cut = visits.cut * tested + std::min(visits.cut, kEnds) * apart;
+        const double busy = sharing * (edges + visits.chunks * chunk + cut);
+        const double own = chained - (follows ? hidden : -deferred) + visits.chunks * chain + cut;
         return sharing > 1 ? together({busy, own}, exposed) : std::max(busy, own);
     }
 };
@@ -296,7 +303,8 @@ BlockClock::Tiles BlockClock::tiles_of(const KernelWork& work) const {
             tiles.chunk = of_chunk;
             tiles.chain = of_chain;
             tiles.chunks = loop.chunks;
-            tiles.cut = cut(loop, work);
+            tiles.tested = tested(loop, work);
+            tiles.apart = apart(loop, work);
         } else {
             tiles.edges += of_chunk * loop.chunks;
             tiles.chained += of_chain * loop.chunks;

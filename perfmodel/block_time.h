@@ -80,7 +80,8 @@ private:
     [[nodiscard]] double waits(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double chain(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double chain(const LoopWork& loop, const KernelWork& kernel) const;
-    [[nodiscard]] double cut(const LoopWork& loop, const KernelWork& kernel) const;
+    [[nodiscard]] double tested(const LoopWork& loop, const KernelWork& kernel) const;
+    [[nodiscard]] double apart(const LoopWork& loop, const KernelWork& kernel) const;
     [[nodiscard]] double ramp(const KernelWork& work) const;
     [[nodiscard]] Tiles tiles_of(const KernelWork& work) const;
     [[nodiscard]] double last_end(const KernelWork& work, const Tiles& tiles) const;

@@ -56,12 +56,14 @@ public:
     }
 
 private:
-    /// What a fold's elements are masked by.
+    /// What indices alone say of where a fold's elements count. What data says is found in the
+    /// conditions themselves, which have to be read.
     [[nodiscard]] Conditions seen_by(const Fold& fold) const {
         Conditions conditions;
         if (fold.values.size() == 1)
-            for (Expression& mask : masks_of(diagram_, fold.values.front(), fold.monoid))
-                conditions.emplace_back(std::move(mask), true);
+            for (const Expression& mask : masks_of(diagram_, fold.values.front(), fold.monoid))
+                for (Expression& part : conjuncts_of(mask))
+                    if (arrays_read(part).empty()) conditions.emplace_back(std::move(part), true);
         return conditions;
     }
 

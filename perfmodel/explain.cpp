@@ -72,6 +72,12 @@ std::string sentence(const Repetition& repetition) {
 
 }  // namespace
 
+std::string explain_mask(const RegionCost& cost) {
+    if (cost.chunks_visited >= cost.chunks) return "";
+    return "the mask leaves " + std::to_string(cost.chunks_visited) + " of " +
+           std::to_string(cost.chunks) + " chunks to visit: numbers count these, formulas all";
+}
+
 std::vector<std::string> explain_transfers(const RegionCost& cost, const std::vector<Axis>& axes) {
     std::vector<std::string> sentences;
     for (const Repetition& repetition : repetitions_of(cost, axes))
@@ -90,9 +96,7 @@ std::vector<std::string> explain_transfers(const RegionCost& cost, const std::ve
                             " read at indices from data, one element at a time");
     if (cost.data_decides)
         sentences.emplace_back("data decides which of the chunks counted here a kernel visits");
-    if (cost.chunks_visited < cost.chunks)
-        sentences.push_back("the mask leaves " + std::to_string(cost.chunks_visited) + " of " +
-                            std::to_string(cost.chunks) + " chunks to visit");
+    if (std::string mask = explain_mask(cost); !mask.empty()) sentences.push_back(std::move(mask));
     if (sentences.empty()) sentences.emplace_back("every array is loaded once");
     return sentences;
 }

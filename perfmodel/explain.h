@@ -8,6 +8,9 @@
 
 namespace napkin {
 
+/// How many chunks a mask leaves, which numbers know and formulas do not; empty without such a
+/// mask.
+[[nodiscard]] std::string explain_mask(const RegionCost& cost);
 /// One sentence for each group of arrays that is loaded more than once, then for halos, masks and
 /// gathers; `every array is loaded once` when there is nothing to say. `K and V lack q: each of 32
 /// groups loads them`.

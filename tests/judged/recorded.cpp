@@ -305,7 +305,8 @@ private:
         }
         const std::filesystem::path workloads = NAPKIN_BENCHMARKS_DIR;
         const auto diagram = is_operation ? workloads.parent_path() / "operations" / (name + ".ncd")
-                                          : diagram_of(name, {workloads, NAPKIN_EXAMPLES_DIR});
+                                          : diagram_of(name, {workloads, NAPKIN_EXAMPLES_DIR,
+                                                              workloads.parent_path() / "masks"});
         const std::string group = is_operation ? "operations" : group_of(name, false, target);
         records_.rows.push_back({group, name, sizes, made, line["us"],
                                  kernels_of(diagram, steps, sizes, target, before),

@@ -77,7 +77,7 @@ TEST_CASE("compulsory traffic counts what every schedule must touch") {
         {"diagram l {\n axis n = 5, v = 7\n input Z[n, v] : f32\n input label[n] : i32\n"
          " M[n] = max(v) Z[n, v]\n T[n] = sum(v) (if v == label[n] then Z[n, v] else 0)\n"
          " output Y[n] = M[n] - T[n]\n}\n",
-         5 * 7 + 5},
+         5 * 7 + 5 + 5},
         // a shifted read needs what it reaches
         {"diagram s {\n axis p = 6, r = 3, n = p + r - 1\n input X[n], W[r] : f32\n"
          " output Y[p] = sum(r) X[p + r] * W[r]\n}\n",

@@ -61,7 +61,8 @@ TEST_CASE("explanations name what is loaded again and why") {
          " P[q, x] = softmax[x](if x <= q then S[q, x] else -inf)\n"
          " output O[q] = sum(x) P[q, x] * V[x]\n}\n",
          "fuse P, O\ngroup q by 16\nstream x by 16\n",
-         {"V lacks q: each of 4 groups loads it", "the mask leaves 10 of 16 chunks to visit"}},
+         {"V lacks q: each of 4 groups loads it",
+          "the mask leaves 10 of 16 chunks to visit: numbers count these, formulas all"}},
     };
     for (const Case& c : cases) {
         const State state = derived(c.diagram, c.derivation);
