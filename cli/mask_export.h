@@ -26,9 +26,6 @@ enum class TokenOrder { Arrays, Tiles };
 
 /// An array of zeros.
 [[nodiscard]] Tensor zeros(std::vector<std::int64_t> extents);
-/// Whether each tile of these axes is tokens that follow one another in arrays.
-[[nodiscard]] bool are_consecutive(const Diagram& diagram,
-                                   const std::vector<index::Tiling>& tilings);
 /// Arrays by the names of their files.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 /// Writes a text and arrays beside it over nothing but what an earlier such writing left, of which

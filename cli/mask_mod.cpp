@@ -9,6 +9,7 @@
 #include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 #include "diagrams/rounding.h"
+#include "perfmodel/token_order.h"
 
 namespace napkin::cli {
 
