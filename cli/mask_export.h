@@ -53,7 +53,7 @@ struct MaskMatrix {
     std::int64_t columns = 0;
     std::vector<double> values;
     /// The columns of a row, which is numbered through all heads.
-    [[nodiscard]] std::vector<std::int64_t> visible(std::int64_t row) const;
+    [[nodiscard]] std::vector<ColumnRun> visible(std::int64_t row) const;
 };
 [[nodiscard]] bool holds_rows(const std::string& path);
 [[nodiscard]] Result<MaskMatrix> read_matrix(const std::string& path);
