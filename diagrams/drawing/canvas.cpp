@@ -111,8 +111,8 @@ Box2 bounds_of(const Text& text) {
         box.top = std::min(box.top, text.at.y - run.rise - kAscent * run.size);
         box.bottom = std::max(box.bottom, text.at.y - run.rise + kDescent * run.size);
     }
-    if (const std::optional<Bar> bar = bar_over(text.text, text.size))
-        box.top = std::min(box.top, text.at.y - bar->rise - kBarWidth / 2);
+    for (const Bar& bar : bars_over(text.text, text.size))
+        box.top = std::min(box.top, text.at.y - bar.rise - kBarWidth / 2);
     return box;
 }
 

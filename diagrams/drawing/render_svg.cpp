@@ -150,8 +150,8 @@ private:
         for (std::size_t i = 0; i < places.size(); ++i)
             write(label.text.runs[i], places[i], {start, label.at.y});
         out_ += "</text>\n";
-        if (const std::optional<Bar> bar = bar_over(label.text, label.size))
-            write(*bar, {start, label.at.y}, label.color);
+        for (const Bar& bar : bars_over(label.text, label.size))
+            write(bar, {start, label.at.y}, label.color);
     }
 
     /// Readers drop spaces at the ends of a run, so it begins after.

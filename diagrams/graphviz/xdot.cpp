@@ -71,8 +71,8 @@ public:
                                 number(y - kLifted * place.size), number(width));
             string(kept);
         }
-        if (const std::optional<Bar> bar = bar_over(label.text, label.size))
-            write(*bar, start, height_ - label.at.y, label.color);
+        for (const Bar& bar : bars_over(label.text, label.size))
+            write(bar, start, height_ - label.at.y, label.color);
     }
     [[nodiscard]] std::string take() { return std::move(out_); }
 
