@@ -70,10 +70,12 @@ std::string polygon(const Polygon& shape) {
     return text + "cycle;\n";
 }
 
+/// A line each: TeX reads no line without an end.
 std::string areas(const Boxes& shape) {
     std::string text = fmt::format("\\fill[{}]", color(shape.fill));
     for (const Box2& box : shape.boxes)
-        text += " " + point({box.left, box.top}) + " rectangle " + point({box.right, box.bottom});
+        text +=
+            "\n  " + point({box.left, box.top}) + " rectangle " + point({box.right, box.bottom});
     return text + ";\n";
 }
 
