@@ -8,6 +8,7 @@
 #include "cli/messages.h"
 #include "diagrams/contains.h"
 #include "diagrams/npy.h"
+#include "perfmodel/token_order.h"
 
 namespace napkin::cli {
 
@@ -56,41 +57,14 @@ std::optional<Tiling> shorter_between(const Diagram& diagram, const std::vector<
     return std::nullopt;
 }
 
-/// The number of the token at each place of the order of tiles.
 Tensor order_of(const Diagram& diagram, const std::vector<Tiling>& tilings) {
-    std::vector<std::int64_t> order{0};
-    // From tiles to what is in them, each token by its flat index.
-    for (const bool inside : {false, true}) {
-        std::int64_t stride = 1;
-        for (const Tiling& tiling : tilings) stride *= diagram[tiling.axis].extent;
-        for (const Tiling& tiling : tilings) {
-            const std::int64_t extent = diagram[tiling.axis].extent;
-            stride /= extent;
-            std::vector<std::int64_t> finer;
-            for (const std::int64_t token : order) {
-                const std::int64_t at = token / stride % extent;
-                const std::int64_t end = inside ? std::min(at + tiling.size, extent) : extent;
-                for (std::int64_t index = at; index < end; index += inside ? 1 : tiling.size)
-                    finer.push_back(token + (index - at) * stride);
-            }
-            order = std::move(finer);
-        }
-    }
+    const std::vector<std::int64_t> order = token_order(diagram, tilings);
     Tensor tensor = zeros({static_cast<std::int64_t>(order.size())});
     std::copy(order.begin(), order.end(), tensor.values.begin());
     return tensor;
 }
 
 }  // namespace
-
-bool are_consecutive(const Diagram& diagram, const std::vector<Tiling>& tilings) {
-    const auto last = std::find_if(tilings.rbegin(), tilings.rend(), [&](const Tiling& tiling) {
-        return tiling.size < diagram[tiling.axis].extent;
-    });
-    return last == tilings.rend() ||
-           std::all_of(std::next(last), tilings.rend(),
-                       [](const Tiling& tiling) { return tiling.size == 1; });
-}
 
 std::optional<Diagnostics> write_block_lists(const State& state, const MaskReport& report,
                                              const std::string& folder) {

@@ -1,6 +1,8 @@
 #include "cli/lines.h"
 
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "cli/numbers.h"
@@ -50,13 +52,48 @@ std::string fitted_line(const std::string& line, std::size_t columns) {
            fitted_line(below + line.substr(starts[cut]), columns);
 }
 
+bool has(const std::string& word, const char* part) {
+    return word.find(part) != std::string::npos;
+}
+
+/// Where the first part of a word ends that is wider than its line: before a sign of a product,
+/// else behind a `_`, else where the line ends.
+std::size_t end_of_part(const std::string& word, std::size_t columns) {
+    constexpr std::string_view kDot = "·";
+    std::size_t sign = 0;
+    std::size_t joint = 0;
+    std::size_t at = 1;
+    for (; at < word.size() && width_of(word.substr(0, at)) <= columns; ++at) {
+        if (word.compare(at, kDot.size(), kDot) == 0 || word[at] == '/' || word[at] == '*')
+            sign = at;
+        if (word[at - 1] == '_') joint = at;
+    }
+    if (sign > 0) return sign;
+    return joint > 0 ? joint : std::max<std::size_t>(at - 1, 1);
+}
+
+/// The words of a text. One that is wider than a line is several, but for a path.
+std::vector<std::string> words_of(const std::string& text, std::size_t columns) {
+    std::vector<std::string> words;
+    std::istringstream rest(text);
+    for (std::string word; rest >> word;) {
+        const bool is_path = has(word, "/") && !has(word, "·");
+        while (!is_path && width_of(word) > columns) {
+            const std::size_t end = end_of_part(word, columns);
+            words.push_back(word.substr(0, end));
+            word.erase(0, end);
+        }
+        words.push_back(word);
+    }
+    return words;
+}
+
 }  // namespace
 
 std::string broken(const std::string& text, std::size_t columns) {
     std::string lines;
     std::size_t length = 0;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
+    for (const std::string& word : words_of(text, columns)) {
         const std::size_t width = width_of(word);
         const bool fits = length + 1 + width <= columns;
         if (length > 0) lines += fits ? ' ' : '\n';

@@ -54,35 +54,55 @@ struct CompressedRows {
     bool is_longer = false;
 };
 
-/// Nullopt where a row's columns cannot be told.
+std::int64_t integers_of(const std::vector<NestedProgression>& row) {
+    std::int64_t integers = row.empty() ? 3 : 0;
+    for (const NestedProgression& each : row) integers += each.count > 1 ? 5 : 3;
+    return integers;
+}
+
+std::int64_t columns_in(const std::vector<ColumnRun>& runs) {
+    std::int64_t columns = 0;
+    for (const ColumnRun& run : runs) columns += run.count;
+    return columns;
+}
+
+/// Up to two progressions are a form whatever they take; any six columns are three, so rows of
+/// three have to be shorter, all rows together, than compressed sparse rows. Nullopt where a row's
+/// columns cannot be told.
 template <class Visible>
 std::optional<CompressedRows> compress_rows(std::int64_t rows, const Visible& visible) {
     CompressedRows result;
     std::optional<std::int64_t> longest;
     std::int64_t most = 0;
     for (std::int64_t row = 0; row < rows; ++row) {
-        const std::optional<std::vector<std::int64_t>> columns = visible(row);
-        if (!columns) return std::nullopt;
-        const std::optional<std::vector<NestedProgression>> parts = compressed(*columns);
+        const std::optional<std::vector<ColumnRun>> runs = visible(row);
+        if (!runs) return std::nullopt;
+        const std::optional<std::vector<NestedProgression>> parts = compressed_runs(*runs);
         if (!parts) {
             result.broken = row;
             return result;
         }
+        const std::int64_t integers = integers_of(*parts);
+        const std::int64_t columns = columns_in(*runs);
         result.text += row_text(*parts) + "\n";
-        result.pairs += static_cast<std::int64_t>(columns->size());
-        std::int64_t integers = parts->empty() ? 3 : 0;
-        for (const NestedProgression& each : *parts) integers += each.count > 1 ? 5 : 3;
+        result.pairs += columns;
         result.integers += integers;
-        const std::int64_t beyond = integers - static_cast<std::int64_t>(columns->size());
-        if (parts->size() < 2 || beyond <= most) continue;
+        if (parts->size() < kMostProgressions || integers - columns <= most) continue;
         longest = row;
-        most = beyond;
+        most = integers - columns;
     }
     if (longest && result.integers > rows + 1 + result.pairs) {
         result.broken = longest;
         result.is_longer = true;
     }
     return result;
+}
+
+/// Of rows that have no form, the head that they are of, where there are several.
+Diagnostic not_compressed(const std::string& what, std::int64_t row, bool is_longer,
+                          std::int64_t heads, std::int64_t head) {
+    const std::string of_head = heads > 1 ? " of head " + std::to_string(head) : "";
+    return row_not_compressed(std::to_string(row) + of_head + " of `" + what + "`", is_longer);
 }
 
 /// One progression a row, and how often it comes again, as arrays that a diagram reads.
@@ -150,24 +170,27 @@ Tensor zeros(std::vector<std::int64_t> extents) {
 Result<std::string> compressed_text(const State& state, const MaskReport& report) {
     if (!report.data.empty() && !report.by_data) return data_in_mask(report.statement);
     std::string text;
-    for (std::size_t head = 0; head < report.counts.size(); ++head) {
-        MaskRows masked(state.diagram, report, head);
+    for (std::int64_t head = 0; head < std::ssize(report.counts); ++head) {
+        MaskRows masked(state.diagram, report, static_cast<std::size_t>(head));
         const std::optional<CompressedRows> made =
             compress_rows(masked.count(), [&](std::int64_t row) { return masked.visible(row); });
         if (!made) return uncounted_mask(report.statement);
         const CompressedRows& rows = *made;
-        if (rows.broken) return row_not_compressed(report.statement, *rows.broken, rows.is_longer);
-        if (report.counts.size() > 1) text += head_line(static_cast<std::int64_t>(head));
+        if (rows.broken)
+            return not_compressed(report.statement, *rows.broken, rows.is_longer,
+                                  std::ssize(report.counts), head);
+        if (report.counts.size() > 1) text += head_line(head);
         text += size_text(masked.count(), masked.columns(), rows.integers, rows.pairs) + rows.text;
     }
     return text;
 }
 
-std::vector<std::int64_t> MaskMatrix::visible(std::int64_t row) const {
-    std::vector<std::int64_t> result;
+std::vector<ColumnRun> MaskMatrix::visible(std::int64_t row) const {
+    std::vector<ColumnRun> runs;
     for (std::int64_t column = 0; column < columns; ++column)
-        if (values[static_cast<std::size_t>(row * columns + column)] != 0) result.push_back(column);
-    return result;
+        if (values[static_cast<std::size_t>(row * columns + column)] != 0)
+            add_run(runs, {column, 1});
+    return runs;
 }
 
 namespace {
@@ -315,7 +338,8 @@ Result<std::string> compressed_text(const MaskMatrix& matrix, const std::string&
         const CompressedRows rows = *compress_rows(matrix.rows, [&](std::int64_t row) {
             return std::optional(matrix.visible(head * matrix.rows + row));
         });
-        if (rows.broken) return row_not_compressed(path, *rows.broken, rows.is_longer);
+        if (rows.broken)
+            return not_compressed(path, *rows.broken, rows.is_longer, matrix.heads, head);
         if (matrix.heads > 1) text += head_line(head);
         text += size_text(matrix.rows, matrix.columns, rows.integers, rows.pairs) + rows.text;
     }
@@ -328,8 +352,9 @@ Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& p
     const bool has_heads = matrix.heads > 1;
     const std::string rows = has_heads ? "[h, q]" : "[q]";
     for (std::int64_t row = 0; row < matrix.heads * matrix.rows; ++row) {
-        const auto parts = compressed(matrix.visible(row));
-        if (!parts) return row_not_compressed(path, row % matrix.rows, false);
+        const auto parts = compressed_runs(matrix.visible(row));
+        if (!parts)
+            return not_compressed(path, row % matrix.rows, false, matrix.heads, row / matrix.rows);
         while (terms.size() < std::max<std::size_t>(parts->size(), 1))
             terms.emplace_back(
                 has_heads ? std::vector{matrix.heads, matrix.rows} : std::vector{matrix.rows},

@@ -26,9 +26,6 @@ enum class TokenOrder { Arrays, Tiles };
 
 /// An array of zeros.
 [[nodiscard]] Tensor zeros(std::vector<std::int64_t> extents);
-/// Whether each tile of these axes is tokens that follow one another in arrays.
-[[nodiscard]] bool are_consecutive(const Diagram& diagram,
-                                   const std::vector<index::Tiling>& tilings);
 /// Arrays by the names of their files.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 /// Writes a text and arrays beside it over nothing but what an earlier such writing left, of which
@@ -56,7 +53,7 @@ struct MaskMatrix {
     std::int64_t columns = 0;
     std::vector<double> values;
     /// The columns of a row, which is numbered through all heads.
-    [[nodiscard]] std::vector<std::int64_t> visible(std::int64_t row) const;
+    [[nodiscard]] std::vector<ColumnRun> visible(std::int64_t row) const;
 };
 [[nodiscard]] bool holds_rows(const std::string& path);
 [[nodiscard]] Result<MaskMatrix> read_matrix(const std::string& path);

@@ -9,6 +9,7 @@
 #include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 #include "diagrams/rounding.h"
+#include "perfmodel/token_order.h"
 
 namespace napkin::cli {
 
@@ -191,6 +192,17 @@ std::string parts_of_tiles(const Diagram& diagram, const std::vector<index::Tili
     return text;
 }
 
+/// That sizes of the launch are not in it, where there are such.
+std::string sizes_text(const Diagram& diagram, const MaskReport& report) {
+    std::string sizes;
+    for (const index::Tiling& tiling : report.tilings)
+        if (const Axis& axis = diagram[tiling.axis]; axis.dynamic)
+            sizes += (sizes.empty() ? "" : ", ") + axis.name + " = " + std::to_string(axis.extent);
+    return sizes.empty() ? ""
+                         : "# At " + sizes + ", which a kernel takes at run time; of other sizes " +
+                               "by --set.\n";
+}
+
 }  // namespace
 
 std::string mask_mod_text(const State& state, const MaskReport& report, TokenOrder order) {
@@ -236,9 +248,9 @@ std::string mask_mod_text(const State& state, const MaskReport& report, TokenOrd
         result += (result.empty() ? "" : " & ") + writer.text(condition);
     const char* const math = result.find("math.") != std::string::npos ? "import math\n" : "";
     return fmt::format(
-        "# The mask of {}, for FlexAttention.\n{}import torch\n\n\n"
+        "# The mask of {}, for FlexAttention.\n{}{}import torch\n\n\n"
         "def mask_mod(batch, head, q_idx, kv_idx):\n{}    return {}\n",
-        report.statement, math, text, result);
+        report.statement, sizes_text(diagram, report), math, text, result);
 }
 
 }  // namespace napkin::cli

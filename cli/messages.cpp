@@ -147,14 +147,13 @@ Diagnostic data_in_mask(const std::string& statement) {
         "function of them");
 }
 
-Diagnostic row_not_compressed(const std::string& what, std::int64_t row, bool is_longer) {
+Diagnostic row_not_compressed(const std::string& row, bool is_longer) {
     return plain_error(
         "E9033",
-        "row " + std::to_string(row) + " of `" + what +
-            (is_longer ? "` takes more integers as progressions than it has columns, "
-                         "as all rows do together"
-                       : "` is no union of up to three progressions or progressions "
-                         "of them"),
+        "row " + row +
+            (is_longer ? " takes three progressions, and with such rows the mask is longer than as "
+                         "compressed sparse rows"
+                       : " is no union of up to three progressions or progressions of them"),
         "a mask of other rows has no compressed form; write it as an expression");
 }
 

@@ -36,8 +36,7 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic no_mask(const std::string& diagram);
 [[nodiscard]] Diagnostic uncounted_mask(const std::string& statement);
 [[nodiscard]] Diagnostic data_in_mask(const std::string& statement);
-[[nodiscard]] Diagnostic row_not_compressed(const std::string& what, std::int64_t row,
-                                            bool is_longer);
+[[nodiscard]] Diagnostic row_not_compressed(const std::string& row, bool is_longer);
 [[nodiscard]] Diagnostic no_compressed_row(const std::string& path, std::int64_t line);
 [[nodiscard]] Diagnostic row_past_columns(const std::string& path, std::int64_t line,
                                           std::int64_t columns);

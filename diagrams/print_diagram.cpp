@@ -108,9 +108,9 @@ private:
     }
 
     std::string fold_text(const Fold& fold) const {
-        std::string text = diagram_[fold.monoid].name;
-        text +=
-            fold.every_prefix ? " scan[" + axes(fold.over) + "] " : "(" + axes(fold.over) + ") ";
+        const std::string& name = diagram_[fold.monoid].name;
+        std::string text = fold.every_prefix ? "scan[" + axes(fold.over) + "] " + name + " "
+                                             : name + "(" + axes(fold.over) + ") ";
         text += fold.values.size() == 1 ? print(fold.values.front(), Binding::Product)
                                         : "(" + list(fold.values) + ")";
         return fold.seed.empty() ? text : text + " from (" + list(fold.seed) + ")";

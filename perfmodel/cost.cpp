@@ -40,6 +40,22 @@ std::vector<Symbol> symbol_order(const RegionProgram& region, const RegionCost& 
     return order;
 }
 
+bool is_masked(const Partition& partition) {
+    return !partition.visible.empty();
+}
+
+/// Whether a loop at the block's level with a mask stands anywhere in it.
+bool has_masked_loop(const std::vector<TileStatement>& body) {
+    return std::any_of(body.begin(), body.end(), [](const TileStatement& statement) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+            return has_masked_loop(parallel->body);
+        const Loop* loop = std::get_if<Loop>(&statement.node);
+        return loop != nullptr &&
+               ((loop->level == Level::Block && is_masked(partition_of(*loop))) ||
+                has_masked_loop(loop->body));
+    });
+}
+
 /// Walks a region with the partitions around each statement.
 class RegionCoster {
 public:
@@ -62,7 +78,7 @@ private:
     void load(const Load& load);
     void compute(const Compute& compute);
     void transfer(const Moved& moved, Transfer transfer);
-    void note_chunks();
+    void note_chunks(const std::vector<TileStatement>& body);
     void note_rounded_sizes();
     void add_columns(const std::vector<Moment>& moments);
     void drop_woven_groups();
@@ -107,17 +123,21 @@ void RegionCoster::enter(Partition partition, const std::vector<TileStatement>& 
     }
     if (!known) uses.push_back(std::move(use));
     path_.push_back(std::move(partition));
-    note_chunks();
+    note_chunks(body);
     walk(body);
     path_.pop_back();
 }
 
-/// Counts the chunks of a masked loop.
-void RegionCoster::note_chunks() {
-    if (!path_.back().is_loop || path_.back().level != Level::Block) return;
+/// Counts the chunks of a loop, as `mask` counts tiles: of loops with masks inside each other what
+/// all of them leave, which the innermost one knows.
+void RegionCoster::note_chunks(const std::vector<TileStatement>& body) {
+    const Partition& loop = path_.back();
+    if (!loop.is_loop || loop.level != Level::Block || has_masked_loop(body)) return;
+    const bool is_inside = std::any_of(path_.begin(), path_.end(), is_masked);
+    if (is_inside && !is_masked(loop)) return;
     const std::optional<TileCount> visited = count({});
     std::vector<Partition> unmasked = path_;
-    unmasked.back().visible.clear();
+    for (Partition& partition : unmasked) partition.visible.clear();
     const std::optional<TileCount> all = counter_.count(unmasked, {});
     fits_ = fits_ && visited && all && add(visited->values, cost_.chunks_visited) &&
             add(all->values, cost_.chunks);

@@ -185,4 +185,20 @@ std::optional<std::vector<NestedProgression>> compressed(const std::vector<std::
     return std::nullopt;
 }
 
+std::optional<std::vector<NestedProgression>> compressed_runs(const std::vector<ColumnRun>& runs) {
+    if (runs.size() == 1)
+        return std::vector{NestedProgression{{1, runs[0].first, runs[0].count}, 0, 1}};
+    std::vector<std::int64_t> columns;
+    for (const ColumnRun& run : runs)
+        for (std::int64_t k = 0; k < run.count; ++k) columns.push_back(run.first + k);
+    return compressed(columns);
+}
+
+void add_run(std::vector<ColumnRun>& runs, const ColumnRun& run) {
+    if (!runs.empty() && runs.back().first + runs.back().count == run.first)
+        runs.back().count += run.count;
+    else
+        runs.push_back(run);
+}
+
 }  // namespace napkin

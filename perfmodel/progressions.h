@@ -7,6 +7,15 @@
 
 namespace napkin {
 
+/// Columns that follow one another.
+struct ColumnRun {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+    bool operator==(const ColumnRun&) const = default;
+};
+/// Adds a run behind all others, to the last one where that ends just before it.
+void add_run(std::vector<ColumnRun>& runs, const ColumnRun& run);
+
 /// first, first + stride, ..., `count` of them.
 struct Progression {
     std::int64_t stride = 1;
@@ -28,5 +37,8 @@ inline constexpr std::size_t kMostProgressions = 3;
 /// each once; nullopt for columns that are none of it, as far as a short search tells.
 [[nodiscard]] std::optional<std::vector<NestedProgression>> compressed(
     const std::vector<std::int64_t>& columns);
+/// The same of the columns of runs, in a time that does not grow with a single one.
+[[nodiscard]] std::optional<std::vector<NestedProgression>> compressed_runs(
+    const std::vector<ColumnRun>& runs);
 
 }  // namespace napkin

@@ -40,6 +40,56 @@ private:
     std::vector<std::int64_t> numbers_;
 };
 
+/// Each column as far along an axis as each of some indices.
+std::vector<std::int64_t> moved(const std::vector<std::int64_t>& columns, std::int64_t first,
+                                std::int64_t count, std::int64_t stride) {
+    std::vector<std::int64_t> result;
+    for (const std::int64_t column : columns)
+        for (std::int64_t index = first; index < first + count; ++index)
+            result.push_back(column + index * stride);
+    return result;
+}
+
+/// Of one key axis.
+std::vector<ColumnRun> runs_of(const std::vector<index::PointBlocks>& points, std::int64_t extent) {
+    std::vector<ColumnRun> runs{{0, extent}};
+    for (const auto& [axes, blocks] : points) {
+        if (blocks.empty()) return {};
+        if (axes.empty()) continue;  // of the row alone
+        runs.clear();
+        for (const index::Block& block : blocks) add_run(runs, {block.first[0], block.count[0]});
+    }
+    return runs;
+}
+
+/// Of several key axes, the last of which is the fastest.
+std::vector<ColumnRun> runs_of(const std::vector<index::PointBlocks>& points,
+                               const std::vector<std::int64_t>& extents) {
+    std::vector<index::PointBlocks> all = points;
+    const index::Block whole{std::vector<std::int64_t>(extents.size(), 0), extents};
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+        if (std::none_of(points.begin(), points.end(),
+                         [&](const index::PointBlocks& some) { return contains(some.axes, axis); }))
+            all.push_back({{axis}, {whole}});
+    std::vector<std::int64_t> strides(extents.size(), 1);
+    for (std::size_t k = extents.size() - 1; k > 0; --k) strides[k - 1] = strides[k] * extents[k];
+    std::vector<std::int64_t> columns{0};
+    for (const auto& [axes, blocks] : all) {
+        std::vector<std::int64_t> more;
+        for (const index::Block& block : blocks) {
+            std::vector<std::int64_t> some = columns;
+            for (const std::size_t axis : axes)
+                some = moved(some, block.first[axis], block.count[axis], strides[axis]);
+            more.insert(more.end(), some.begin(), some.end());
+        }
+        columns = std::move(more);
+    }
+    std::sort(columns.begin(), columns.end());
+    std::vector<ColumnRun> runs;
+    for (const std::int64_t column : columns) add_run(runs, {column, 1});
+    return runs;
+}
+
 }  // namespace
 
 std::optional<TileGrid> tile_grid(const Diagram& diagram, const MaskReport& report,
@@ -126,37 +176,21 @@ std::int64_t MaskRows::columns() const {
     return parts_->all;
 }
 
-std::optional<std::vector<std::int64_t>> MaskRows::visible(std::int64_t row) {
+std::optional<std::vector<ColumnRun>> MaskRows::visible(std::int64_t row) {
     Parts& parts = *parts_;
     if (parts.all > kLargestGrid) return std::nullopt;
-    std::vector<std::int64_t> columns;
+    std::vector<ColumnRun> runs;
     for (std::int64_t column = 0; parts.pairs && column < parts.all; ++column)
-        if (parts.pairs->visible(parts.number, row, column)) columns.push_back(column);
-    if (parts.pairs) return columns;
+        if (parts.pairs->visible(parts.number, row, column)) add_run(runs, {column, 1});
+    if (parts.pairs) return runs;
     for (auto query = parts.queries.rbegin(); query != parts.queries.rend(); ++query) {
         parts.at[*query] = row % parts.extent(*query);
         row /= parts.extent(*query);
     }
-    const auto maps = parts.counter.maps(parts.at);
-    if (!maps) return std::nullopt;
-    // One condition, of every column, is read off at once.
-    const std::vector<index::TileState>* one = maps->size() == 1 ? &maps->front().states : nullptr;
-    if (one != nullptr && parts.keys.size() == 1 && std::ssize(*one) == parts.all) {
-        const std::vector<index::TileState>& states = *one;
-        for (auto at = states.begin();
-             (at = std::find(at, states.end(), index::TileState::Full)) != states.end(); ++at)
-            columns.push_back(at - states.begin());
-        return columns;
-    }
-    MapReader reader(parts.keys, parts.columns, 0);
-    for (std::int64_t column = 0; column < parts.all; ++column) {
-        reader.set_column(column);
-        if (std::all_of(maps->begin(), maps->end(), [&](const index::TileMap& map) {
-                return reader.state(map) == index::TileState::Full;
-            }))
-            columns.push_back(column);
-    }
-    return columns;
+    const auto points = parts.counter.points(parts.at);
+    if (!points) return std::nullopt;
+    if (parts.keys.size() > 1) return runs_of(*points, parts.columns);
+    return runs_of(*points, parts.all);
 }
 
 std::vector<index::Tiling> single_indices(const MaskReport& report) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "perfmodel/mask_report.h"
+#include "perfmodel/progressions.h"
 
 namespace napkin {
 
@@ -38,7 +39,7 @@ public:
     [[nodiscard]] std::int64_t count() const;
     [[nodiscard]] std::int64_t columns() const;
     /// The visible columns, which rise; nullopt where they cannot be told or are too many.
-    [[nodiscard]] std::optional<std::vector<std::int64_t>> visible(std::int64_t row);
+    [[nodiscard]] std::optional<std::vector<ColumnRun>> visible(std::int64_t row);
 
 private:
     struct Parts;

@@ -18,9 +18,19 @@ Box2 hull(const std::vector<Point>& points) {
     return box;
 }
 
+Box2 hull(const std::vector<Box2>& boxes) {
+    Box2 all = boxes.front();
+    for (const Box2& box : boxes) all = united(all, box);
+    return all;
+}
+
 void shift(Point& point, double dx, double dy) {
     point.x += dx;
     point.y += dy;
+}
+
+void shift(Box2& box, double dx, double dy) {
+    box = {box.left + dx, box.top + dy, box.right + dx, box.bottom + dy};
 }
 
 void shift(Shape& shape, double dx, double dy) {
@@ -31,14 +41,13 @@ void shift(Shape& shape, double dx, double dy) {
                    [&](Polygon& polygon) {
                        for (Point& p : polygon.points) shift(p, dx, dy);
                    },
+                   [&](Boxes& boxes) {
+                       for (Box2& box : boxes.boxes) shift(box, dx, dy);
+                   },
                    [&](Dot& dot) { shift(dot.center, dx, dy); },
                    [&](Text& text) { shift(text.at, dx, dy); },
                },
                shape);
-}
-
-void shift(Box2& box, double dx, double dy) {
-    box = {box.left + dx, box.top + dy, box.right + dx, box.bottom + dy};
 }
 
 }  // namespace
@@ -102,8 +111,8 @@ Box2 bounds_of(const Text& text) {
         box.top = std::min(box.top, text.at.y - run.rise - kAscent * run.size);
         box.bottom = std::max(box.bottom, text.at.y - run.rise + kDescent * run.size);
     }
-    if (const std::optional<Bar> bar = bar_over(text.text, text.size))
-        box.top = std::min(box.top, text.at.y - bar->rise - kBarWidth / 2);
+    for (const Bar& bar : bars_over(text.text, text.size))
+        box.top = std::min(box.top, text.at.y - bar.rise - kBarWidth / 2);
     return box;
 }
 
@@ -111,6 +120,7 @@ Box2 bounds_of(const Operation& operation) {
     return std::visit(overloaded{
                           [](const Line& line) { return hull(line.points); },
                           [](const Polygon& polygon) { return hull(polygon.points); },
+                          [](const Boxes& boxes) { return hull(boxes.boxes); },
                           [](const Dot& dot) {
                               return Box2{dot.center.x - dot.radius, dot.center.y - dot.radius,
                                           dot.center.x + dot.radius, dot.center.y + dot.radius};

@@ -77,6 +77,13 @@ struct Polygon {
     Part part = Part::Glyph;
     bool operator==(const Polygon&) const = default;
 };
+/// Areas of one colour, painted as one, so that no seam shows where they touch.
+struct Boxes {
+    std::vector<Box2> boxes;
+    Color fill = kBlack;
+    bool crisp = false;  ///< no pixel in part: of boxes that are as large as pixels
+    bool operator==(const Boxes&) const = default;
+};
 /// A filled dot (a copy) or an open circle (a split or join).
 struct Dot {
     Point center;
@@ -104,7 +111,7 @@ struct Meaning {
     bool operator==(const Meaning&) const = default;
 };
 
-using Shape = std::variant<Line, Polygon, Dot, Text>;
+using Shape = std::variant<Line, Polygon, Boxes, Dot, Text>;
 struct Operation {
     Shape shape;
     Meaning meaning{};

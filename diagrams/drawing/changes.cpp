@@ -28,6 +28,17 @@ std::set<Said> all_said(const Canvas& canvas) {
     return all;
 }
 
+/// The axes of which parts are taken: each is named under a bar.
+std::set<std::string> axes_taken_apart(const Canvas& canvas) {
+    std::set<std::string> axes;
+    for (const Operation& operation : canvas.operations)
+        if (const Text* text = std::get_if<Text>(&operation.shape);
+            text != nullptr && std::any_of(text->text.runs.begin(), text->text.runs.end(),
+                                           [](const Run& run) { return run.overbar; }))
+            axes.insert(operation.meaning.axis);
+    return axes;
+}
+
 Operation halo_of(const Text& text) {
     const Box2 box = bounds_of(text);
     const double left = box.left - kHaloReach;
@@ -53,10 +64,16 @@ void set_change(Canvas& canvas, const CostChange& cost, double baseline) {
 
 void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<CostChange>& costs) {
     const std::set<Said> known = all_said(before);
+    const std::set<std::string> apart = axes_taken_apart(before);
+    // The bar said before that an axis goes one by one, whether there was room for the 1 or not.
+    const auto is_known = [&](const Text& text, const Meaning& meaning) {
+        return known.contains(said_by(text, meaning)) ||
+               (to_unicode(text.text) == "1" && apart.contains(meaning.axis));
+    };
     std::vector<Operation> marked;
     for (Operation& operation : canvas.operations) {
         const Text* text = std::get_if<Text>(&operation.shape);
-        if (text != nullptr && !known.contains(said_by(*text, operation.meaning)))
+        if (text != nullptr && !is_known(*text, operation.meaning))
             marked.push_back(halo_of(*text));
         marked.push_back(std::move(operation));
     }

@@ -164,14 +164,13 @@ Canvas stacked(const std::vector<Canvas>& rows, Alignment alignment, const DrawO
     return picture;
 }
 
-/// Terminals have characters that are wider than the type that canvases count with, and no need of
-/// margins.
+/// Terminals have characters that are wider than the type that canvases count with.
 bool fits(const Canvas& picture, const DrawOptions& options) {
     if (options.medium == Medium::Page) return width_of(picture) <= options.max_width;
     Canvas framed = picture;
     fit(framed, kMargin);
     const auto [first, end] = columns_taken(framed);
-    return end - std::min(first, 0) <= column_at(options.max_width + 2 * kMargin);
+    return end - std::min(first, 0) <= column_at(options.max_width);
 }
 
 /// In the fewest rows that fit, else as narrow as can be. Rows are set anew once they are broken,

@@ -13,6 +13,9 @@ constexpr double kDrop = 0.20;     // of a subscript's baseline, in sizes
 constexpr double kRaise = 0.36;    // of a superscript's
 constexpr double kBarTall = 0.86;  // of a bar over letters with ascenders
 constexpr double kBarShort = 0.66;
+constexpr std::string_view kRoot = "√";
+constexpr double kRootGap = 0.08;  // before it, in sizes
+constexpr double kRootRise = 0.9;  // of its end
 
 bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -25,12 +28,13 @@ bool is_digit(char c) {
 void append(MathText& label, std::string_view text, Face face, Script script, bool overbar) {
     if (!label.runs.empty()) {
         Run& last = label.runs.back();
-        if (last.face == face && last.script == script && !overbar && !last.overbar) {
+        if (last.face == face && last.script == script && !overbar && !last.overbar &&
+            !last.under_root && last.text != kRoot) {
             last.text += text;
             return;
         }
     }
-    label.runs.push_back({std::string(text), face, script, overbar});
+    label.runs.push_back({std::string(text), face, script, overbar, false});
 }
 
 /// The end of what `_` or `^` at the front applies to: a group in braces or parentheses, else a
@@ -46,6 +50,16 @@ std::size_t script_end(std::string_view text) {
     while (end < text.size() &&
            (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_' || text[end] == '@'))
         ++end;
+    return end;
+}
+
+/// The end of the name, number, quoted text or group that a root stands over.
+std::size_t radicand_end(std::string_view text) {
+    const char close = text.empty() ? ' ' : text[0] == '(' ? ')' : text[0] == '"' ? '"' : ' ';
+    if (close != ' ') return std::min(text.find(close, 1), text.size() - 1) + 1;
+    std::size_t end = 0;
+    while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
+    while (end < text.size() && text[end] == '_') end += 1 + script_end(text.substr(end + 1));
     return end;
 }
 
@@ -75,6 +89,14 @@ void append_script(MathText& label, std::string_view text, Script script) {
                    false);
     }
     if (!level.empty()) append(label, level, Face::Roman, script, false);
+}
+
+void append_root(MathText& label, MathText radicand) {
+    label.runs.push_back({std::string(kRoot), Face::Roman, Script::Base, false, false});
+    for (Run& run : radicand.runs) {
+        run.under_root = true;
+        label.runs.push_back(std::move(run));
+    }
 }
 
 /// Functions of formulas stand upright.
@@ -156,6 +178,11 @@ MathText parse_math(std::string_view text, bool overbar) {
             append_script(label, text.substr(i + 1, length),
                           c == '_' ? Script::Below : Script::Above);
             i += length + 1;
+        } else if (text.substr(i, kRoot.size()) == kRoot) {
+            i += kRoot.size();
+            const std::size_t length = radicand_end(text.substr(i));
+            append_root(label, parse_math(text.substr(i, length)));
+            i += length;
         } else if (is_letter(c)) {
             std::size_t end = i + 1;
             while (end < text.size() && is_letter(text[end])) ++end;
@@ -177,7 +204,7 @@ MathText parse_math(std::string_view text, bool overbar) {
 
 MathText plain_text(std::string_view text, Face face) {
     MathText label;
-    if (!text.empty()) label.runs.push_back({std::string(text), face, Script::Base, false});
+    if (!text.empty()) label.runs.push_back({std::string(text), face, Script::Base, false, false});
     return label;
 }
 
@@ -202,6 +229,7 @@ std::vector<PlacedRun> place_runs(const MathText& text, double size) {
         if (run.script == Script::Below && before == Script::Base) stack = x;
         const bool above_below = run.script == Script::Above && before == Script::Below;
         place.x = above_below ? stack : x;
+        if (run.text == kRoot && !places.empty()) place.x += kRootGap * size;
         if (run.face != Face::Italic && run.script != Script::Below) place.x += lean;
         lean = overhang_of(run.text, run.face) * place.size / 1000;
         const double end = place.x + place.width;
@@ -212,20 +240,25 @@ std::vector<PlacedRun> place_runs(const MathText& text, double size) {
     return places;
 }
 
-std::optional<Bar> bar_over(const MathText& text, double size) {
-    std::optional<Bar> bar;
+std::vector<Bar> bars_over(const MathText& text, double size) {
+    std::vector<Bar> bars;
     const std::vector<PlacedRun> places = place_runs(text, size);
+    bool goes_on = false;
     for (std::size_t i = 0; i < places.size(); ++i) {
         const Run& run = text.runs[i];
-        if (!run.overbar) continue;
         const PlacedRun& place = places[i];
         const bool tall = run.text.find_first_not_of("acegmnopqrsuvwxyz") != std::string::npos;
         const double lean = place.size * (tall ? 0.10 : 0.04);  // italics lean to the right
-        if (!bar) bar = Bar{place.x + lean, 0, 0};
-        bar->right = place.x + place.width + lean * 0.6;
-        bar->rise = std::max(bar->rise, place.size * (tall ? kBarTall : kBarShort));
+        const bool has_bar = run.overbar || run.under_root;
+        if (has_bar && !goes_on) bars.push_back({place.x + (run.under_root ? 0 : lean), 0, 0});
+        goes_on = has_bar;
+        if (!has_bar) continue;
+        Bar& bar = bars.back();
+        bar.right = std::max(bar.right, place.x + place.width + lean * 0.6);
+        bar.rise = run.under_root ? kRootRise * size
+                                  : std::max(bar.rise, place.size * (tall ? kBarTall : kBarShort));
     }
-    return bar;
+    return bars;
 }
 
 double width_of(const MathText& text, double size) {
@@ -257,22 +290,24 @@ std::string to_unicode(const MathText& text) {
 std::string to_tex(const MathText& text) {
     std::string out;
     Script before = Script::Base;
-    bool barred = false;
-    const auto bar = [&](bool wanted) {
-        if (wanted != barred) out += wanted ? "\\overline{" : "}";
-        barred = wanted;
+    std::string_view around;  // what is open
+    const auto stand_in = [&](std::string_view wanted) {
+        if (wanted == around) return;
+        if (!around.empty()) out += '}';
+        out += wanted;
+        around = wanted;
     };
     for (const Run& run : text.runs) {
-        if (!run.overbar) bar(false);
         if (run.script != before && before != Script::Base) out += '}';
+        stand_in(run.under_root ? "\\sqrt{" : run.overbar ? "\\overline{" : "");
         if (run.script != before && run.script != Script::Base)
             out += run.script == Script::Below ? "_{" : "^{";
         before = run.script;
-        if (run.overbar) bar(true);
-        append_tex(out, run);
+        if (run.text != kRoot) append_tex(out, run);
     }
-    bar(false);
-    return before == Script::Base ? out : out + '}';
+    if (before != Script::Base) out += '}';
+    stand_in("");
+    return out;
 }
 
 }  // namespace napkin::drawing

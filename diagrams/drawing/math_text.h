@@ -3,7 +3,6 @@
 // default font and its free replacements share, so that a layout does not depend on the machine.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +18,7 @@ struct Run {
     Face face = Face::Roman;
     Script script = Script::Base;
     bool overbar = false;
+    bool under_root = false;  ///< of the sign before, whose bar is drawn, and no character
     bool operator==(const Run&) const = default;
 };
 
@@ -29,8 +29,8 @@ struct MathText {
 };
 
 /// Reads the notation above: letters are italic, digits and signs upright, `_` lowers and `^`
-/// raises the name, number or parenthesised group that follows; `l1` there becomes the level sign;
-/// what is quoted stands upright as it is.
+/// raises the name, number or parenthesised group that follows, and `√` stands over it; `l1` there
+/// becomes the level sign; what is quoted stands upright as it is.
 [[nodiscard]] MathText parse_math(std::string_view text, bool overbar = false);
 /// Text as it stands, in one face.
 [[nodiscard]] MathText plain_text(std::string_view text, Face face = Face::Roman);
@@ -46,15 +46,15 @@ struct PlacedRun {
 };
 /// Places the runs of a label set at `size` points.
 [[nodiscard]] std::vector<PlacedRun> place_runs(const MathText& text, double size);
-/// The bar over a label, from its start and baseline: close over letters without ascenders, as in
-/// print.
+/// A bar over a part of a label, from its start and baseline: close over letters without
+/// ascenders, as in print, and at the end of a root's sign over what stands under that.
 struct Bar {
     double left = 0;
     double right = 0;
     double rise = 0;
 };
 inline constexpr double kBarWidth = 0.9;
-[[nodiscard]] std::optional<Bar> bar_over(const MathText& text, double size);
+[[nodiscard]] std::vector<Bar> bars_over(const MathText& text, double size);
 /// Width in points at `size` points.
 [[nodiscard]] double width_of(const MathText& text, double size);
 /// Width of plain text of one face in thousandths of its size, of the letters that an SVG carries.

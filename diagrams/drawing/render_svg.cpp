@@ -127,6 +127,16 @@ private:
                             classes(name_of(polygon.part), polygon.stroke, polygon.fill),
                             filled(polygon.fill), pen(polygon.stroke), data, points);
     }
+    void write(const Boxes& boxes, const std::string& data) {
+        std::string path;
+        for (const Box2& box : boxes.boxes)
+            path += fmt::format("M{}H{}V{}H{}z", point({box.left, box.top}), length(box.right),
+                                length(box.bottom), length(box.left));
+        out_ +=
+            fmt::format("<path class=\"tint {}\"{}{}{} d=\"{}\"/>\n", fill_class(boxes.fill),
+                        filled(boxes.fill),
+                        attribute("shape-rendering", boxes.crisp ? "crispEdges" : ""), data, path);
+    }
     void write(const Dot& dot, const std::string& data) {
         out_ += fmt::format("<circle class=\"{}\"{}{}{} cx=\"{}\" cy=\"{}\" r=\"{}\"/>\n",
                             classes("dot", dot.stroke, dot.fill), filled(dot.fill), pen(dot.stroke),
@@ -140,8 +150,8 @@ private:
         for (std::size_t i = 0; i < places.size(); ++i)
             write(label.text.runs[i], places[i], {start, label.at.y});
         out_ += "</text>\n";
-        if (const std::optional<Bar> bar = bar_over(label.text, label.size))
-            write(*bar, {start, label.at.y}, label.color);
+        for (const Bar& bar : bars_over(label.text, label.size))
+            write(bar, {start, label.at.y}, label.color);
     }
 
     /// Readers drop spaces at the ends of a run, so it begins after.

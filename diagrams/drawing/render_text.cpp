@@ -202,6 +202,7 @@ public:
         grid_.vertical(left, top, bottom, ink, true);
         grid_.vertical(right, top, bottom, ink, true);
     }
+    void plot(const Boxes&) {}  // a tint
     void plot(const Dot& dot) {
         grid_.sign(column_at(dot.center.x), Grid::row(dot.center.y), dot.fill ? "●" : "○", 3,
                    dot.stroke.color);

@@ -70,6 +70,15 @@ std::string polygon(const Polygon& shape) {
     return text + "cycle;\n";
 }
 
+/// A line each: TeX reads no line without an end.
+std::string areas(const Boxes& shape) {
+    std::string text = fmt::format("\\fill[{}]", color(shape.fill));
+    for (const Box2& box : shape.boxes)
+        text +=
+            "\n  " + point({box.left, box.top}) + " rectangle " + point({box.right, box.bottom});
+    return text + ";\n";
+}
+
 std::string label(const Text& text) {
     const char* anchor = text.anchor == Anchor::Left     ? "base west"
                          : text.anchor == Anchor::Middle ? "base"
@@ -89,6 +98,7 @@ void collect(const Shape& shape, std::set<Color>& colors) {
                        colors.insert(polygon.stroke.color);
                        if (polygon.fill) colors.insert(*polygon.fill);
                    },
+                   [&](const Boxes& boxes) { colors.insert(boxes.fill); },
                    [&](const Dot& dot) {
                        colors.insert(dot.stroke.color);
                        if (dot.fill) colors.insert(*dot.fill);
@@ -113,6 +123,7 @@ std::string render_tikz(const Canvas& canvas) {
         text += std::visit(overloaded{
                                [](const Line& line) { return path(line); },
                                [](const Polygon& shape) { return polygon(shape); },
+                               [](const Boxes& shape) { return areas(shape); },
                                [](const Dot& dot) {
                                    return fmt::format("\\draw[{}{}] {} circle[radius={:.2f}pt];\n",
                                                       pen(dot.stroke), filled(dot.fill),

@@ -105,6 +105,7 @@ Canvas themed(Canvas canvas, Theme theme) {
                            stroke(polygon.stroke);
                            fill(polygon.fill);
                        },
+                       [&](Boxes& boxes) { boxes.fill = shade(boxes.fill, theme); },
                        [&](Dot& dot) {
                            stroke(dot.stroke);
                            fill(dot.fill);

@@ -26,6 +26,20 @@ public:
         if (polygon.fill) text('C', color(*polygon.fill));
         points(polygon.fill ? 'P' : 'p', polygon.points);
     }
+    /// One polygon, which goes from each to the next and at last all the way back, along lines
+    /// that take no area.
+    void write(const Boxes& boxes) {
+        std::vector<Point> way;
+        for (const Box2& box : boxes.boxes)
+            way.insert(way.end(), {{box.left, box.top},
+                                   {box.right, box.top},
+                                   {box.right, box.bottom},
+                                   {box.left, box.bottom},
+                                   {box.left, box.top}});
+        for (auto box = boxes.boxes.rbegin(); box != boxes.boxes.rend(); ++box)
+            way.push_back({box->left, box->top});
+        write(Polygon{std::move(way), boxes.fill, {boxes.fill, 0}, Part::Tint});
+    }
     void write(const Dot& dot) {
         pen(dot.stroke);
         if (dot.fill) text('C', color(*dot.fill));
@@ -57,8 +71,8 @@ public:
                                 number(y - kLifted * place.size), number(width));
             string(kept);
         }
-        if (const std::optional<Bar> bar = bar_over(label.text, label.size))
-            write(*bar, start, height_ - label.at.y, label.color);
+        for (const Bar& bar : bars_over(label.text, label.size))
+            write(bar, start, height_ - label.at.y, label.color);
     }
     [[nodiscard]] std::string take() { return std::move(out_); }
 

@@ -7,15 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "diagrams/index/mask.h"
+#include "diagrams/index/box_count.h"
 
 namespace napkin::index {
-
-/// A part of each of some axes.
-struct Block {
-    std::vector<std::int64_t> first;
-    std::vector<std::int64_t> count;
-};
 
 enum class Truth { False, True, Open };
 

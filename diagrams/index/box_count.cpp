@@ -76,4 +76,11 @@ std::optional<std::vector<TileMap>> BoxCounter::maps(const std::map<AxisId, std:
     return parts_->condition->maps(parts_->block({}), *values);
 }
 
+std::optional<std::vector<PointBlocks>> BoxCounter::points(
+    const std::map<AxisId, std::int64_t>& at) {
+    const std::optional<std::vector<std::int64_t>> values = parts_->values(at);
+    if (!parts_->condition || !values) return std::nullopt;
+    return parts_->condition->points(parts_->block({}), *values);
+}
+
 }  // namespace napkin::index

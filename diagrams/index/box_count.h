@@ -27,6 +27,18 @@ struct BoxCounts {
     bool operator==(const BoxCounts&) const = default;
 };
 
+/// A part of each of some axes.
+struct Block {
+    std::vector<std::int64_t> first;
+    std::vector<std::int64_t> count;
+};
+/// The points of some axes, as conditions about these alone leave them: blocks that share none, of
+/// one axis in order. A block is of all tilings; of others than these its part means nothing.
+struct PointBlocks {
+    std::vector<std::size_t> axes;  ///< into the tilings
+    std::vector<Block> blocks;
+};
+
 enum class TileState : std::uint8_t { Empty, Partial, Full };
 /// The tiles of some axes, as conditions about these alone leave them, the last axis fastest.
 struct TileMap {
@@ -53,6 +65,9 @@ public:
     /// A box is of the least of the states that its tiles have in the maps, and full as far as axes
     /// go that are in none.
     [[nodiscard]] std::optional<std::vector<TileMap>> maps(
+        const std::map<AxisId, std::int64_t>& at);
+    /// A point is left where each of these has it. Of tilings by single indices.
+    [[nodiscard]] std::optional<std::vector<PointBlocks>> points(
         const std::map<AxisId, std::int64_t>& at);
 
 private:

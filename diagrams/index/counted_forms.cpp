@@ -93,19 +93,36 @@ std::optional<BoxCounts> CountedForms::count_open(const Block& block) {
     return BoxCounts{*points > 0 ? 1 : 0, all ? 1 : 0, *points};
 }
 
-bool CountedForms::draw(const Block& block, TileMap& map) {
+template <class Visit>
+bool CountedForms::for_each_part(const Block& block, const Visit& visit) {
     Signature signature;
     const Truth truth = forms.judge(block, values_, signature);
     if (truth == Truth::False) return true;
-    if (truth == Truth::Open && longest_of_tiles(block)) {
-        const auto [one, other] = halves(block);
-        return draw(one, map) && draw(other, map);
-    }
-    const std::optional<BoxCounts> counts = count(block);
-    if (!counts) return false;
-    const TileState state = counts->covered > 0 ? TileState::Full
-                            : counts->met > 0   ? TileState::Partial
-                                                : TileState::Empty;
+    if (truth == Truth::True || !longest_of_tiles(block)) return visit(block, truth);
+    const auto [one, other] = halves(block);
+    return for_each_part(one, visit) && for_each_part(other, visit);
+}
+
+bool CountedForms::draw(const Block& block, TileMap& map) {
+    return for_each_part(block, [&](const Block& part, Truth) {
+        const std::optional<BoxCounts> counts = count(part);
+        if (!counts) return false;
+        const TileState state = counts->covered > 0 ? TileState::Full
+                                : counts->met > 0   ? TileState::Partial
+                                                    : TileState::Empty;
+        mark(part, state, map);
+        return true;
+    });
+}
+
+bool CountedForms::list(const Block& block, std::vector<Block>& points) {
+    return for_each_part(block, [&](const Block& part, Truth truth) {
+        if (truth == Truth::True) points.push_back(part);
+        return truth == Truth::True;
+    });
+}
+
+void CountedForms::mark(const Block& block, TileState state, TileMap& map) const {
     std::vector<std::int64_t> at(map.axes.size(), 0);
     while (true) {
         std::int64_t place = 0;
@@ -115,7 +132,7 @@ bool CountedForms::draw(const Block& block, TileMap& map) {
         map.states[static_cast<std::size_t>(place)] = state;
         std::size_t k = at.size();
         while (k > 0 && ++at[k - 1] == tiles(map.axes[k - 1], block)) at[--k] = 0;
-        if (k == 0) return true;
+        if (k == 0) return;
     }
 }
 
@@ -186,6 +203,17 @@ std::optional<std::vector<TileMap>> CountedCondition::maps(
         if (!component->draw(block, map)) return std::nullopt;
     }
     return maps;
+}
+
+std::optional<std::vector<PointBlocks>> CountedCondition::points(
+    const Block& block, const std::vector<std::int64_t>& values) {
+    std::vector<PointBlocks> points;
+    for (const std::unique_ptr<CountedForms>& component : components_) {
+        component->set_values(values);
+        PointBlocks& some = points.emplace_back(PointBlocks{component->forms.axes(), {}});
+        if (!component->list(block, some.blocks)) return std::nullopt;
+    }
+    return points;
 }
 
 }  // namespace napkin::index

@@ -47,10 +47,16 @@ public:
     }
     [[nodiscard]] std::optional<BoxCounts> count(const Block& block);
     [[nodiscard]] bool draw(const Block& block, TileMap& map);
+    [[nodiscard]] bool list(const Block& block, std::vector<Block>& points);
 
     BlockForms forms;
 
 private:
+    /// Visits the parts of a block in which something is left, each decided or of one tile, as long
+    /// as it is told to go on.
+    template <class Visit>
+    [[nodiscard]] bool for_each_part(const Block& block, const Visit& visit);
+    void mark(const Block& block, TileState state, TileMap& map) const;
     [[nodiscard]] std::optional<BoxCounts> count_open(const Block& block);
     [[nodiscard]] std::optional<BoxCounts> whole(const Block& block) const;
     [[nodiscard]] std::pair<Block, Block> halves(const Block& block) const;
@@ -84,6 +90,8 @@ public:
                                                  const std::vector<std::int64_t>& values);
     [[nodiscard]] std::optional<std::vector<TileMap>> maps(const Block& block,
                                                            const std::vector<std::int64_t>& values);
+    [[nodiscard]] std::optional<std::vector<PointBlocks>> points(
+        const Block& block, const std::vector<std::int64_t>& values);
 
 private:
     void add(const Choice& choice);

@@ -82,8 +82,8 @@ TEST_CASE("reductions inside expressions become statements of their own") {
          "L.2 : f32 = sum(q, d) exp(Q[q, d] - L.1)\n"
          "output L : f32 = L.1 + log(L.2)\n"},
         {"output C[q, d] = scan[d] sum Q[q, d]\noutput E[d] = exp(scan[d] max K[0, d])",
-         "output C[q, d] : f32 = sum scan[d] Q[q, d]\n"
-         "E.1[d] : f32 = max scan[d] K[0, d]\noutput E[d] : f32 = exp(E.1[d])\n"},
+         "output C[q, d] : f32 = scan[d] sum Q[q, d]\n"
+         "E.1[d] : f32 = scan[d] max K[0, d]\noutput E[d] : f32 = exp(E.1[d])\n"},
         {"output I[q] = argmax(d) Q[q, d]\noutput G[q] = K[argmax(d) Q[q, d], 0]",
          "I.0[q] : f32, output I[q] : i32 = argmax[d](Q[q, d])\n"
          "G.1[q] : f32, G.2[q] : i32 = argmax[d](Q[q, d])\n"

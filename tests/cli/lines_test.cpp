@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -51,6 +52,13 @@ TEST_CASE("lines that are too long go on below a column of theirs") {
          "  name   what it does, in more words\n         than fit beside it\n"},
         {"  1  10 us to 12 us    H 4.43 GB   fuse all; group q by 128",
          "  1  10 us to 12 us    H 4.43 GB\n     fuse all; group q by 128\n"},
+        {"  H   batch_size·number_of_heads·query_position^2·head_dimension/g_q + 2d",
+         "  H   batch_size·number_of_heads\n      ·query_position^2·head_dimension\n      /g_q + "
+         "2d\n"},
+        {"  the axis `a_name_that_is_longer_than_any_line_of_a_terminal` is whole",
+         "  the axis\n    `a_name_that_is_longer_than_any_\n    line_of_a_terminal` is whole\n"},
+        {"  /a/path/that/is/longer/than/the/forty/columns",
+         "  /a/path/that/is/longer/than/the/forty/columns\n"},
         {"  g_q·d ≤ 2s_x·d and no more than this", "  g_q·d ≤ 2s_x·d and no more than this\n"},
     };
     for (const Case& c : cases) CHECK_EQ(cli::fitted(c.line, 40), c.fitted);
@@ -93,6 +101,34 @@ TEST_CASE("costs, moves and derivations fit 80 columns") {
           "compare A100 H100 H800 H200 B200 RTX4090",
           "bound examples/attention.ncd --drv examples/attention.drv --levels"})
         CHECK_EQ(too_wide(run_command({"napkin " + std::string(command), ""})), "");
+}
+
+TEST_CASE("costs and derivations of long names fit 80 columns") {
+    const std::string folder = scratch() + "/long";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/long.ncd") << R"(diagram long_names {
+  axis query_position = 4096, key_position = query_position, head_dimension = 128
+  input Queries[query_position, head_dimension], Keys[key_position, head_dimension] : bf16
+  input Values[key_position, head_dimension], Sink_logits[key_position] : bf16
+  Scores[query_position, key_position] = Sink_logits[key_position]
+      + sum(head_dimension) Queries[query_position, head_dimension] * Keys[key_position, head_dimension]
+  Probabilities[query_position, key_position] = softmax[key_position](Scores[query_position, key_position])
+  output Output_of_attention[query_position, head_dimension] : bf16
+      = sum(key_position) Probabilities[query_position, key_position] * Values[key_position, head_dimension]
+  weave batch_size = 4, number_of_heads = 16
+}
+)";
+    std::ofstream(folder + "/long.drv") << "fuse all\ngroup query_position by 128 at l1\n"
+                                           "stream key_position by 64 at l1\n"
+                                           "group query_position by 32 at l2\n";
+    const std::string files = folder + "/long.ncd --drv " + folder + "/long.drv";
+    for (const char* command :
+         {"cost --machine H200", "derive --machine H200", "explain", "draw"}) {
+        INFO(command);
+        CHECK_EQ(too_wide(run_command(
+                     {"napkin " + std::string(command) + " 2> /dev/null " + files, ""})),
+                 "");
+    }
 }
 
 TEST_CASE("help of every command fits 80 columns and ends in an example that works") {

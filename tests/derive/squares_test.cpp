@@ -155,9 +155,9 @@ Mixed_3[j] : i64 = sum(d) b[j, d] ^ 2
 Mixed[i, j] = Mixed_1[i] - Mixed_2[i, j] * 2 + Mixed_3[j]
 )"},
     {"Prefix", R"(
-Prefix_1[i, d] = sum scan[d] X[i, d] ^ 2
-Prefix_2[i, j, d] = sum scan[d] X[i, d] * Y[j, d]
-Prefix_3[j, d] = sum scan[d] Y[j, d] ^ 2
+Prefix_1[i, d] = scan[d] sum X[i, d] ^ 2
+Prefix_2[i, j, d] = scan[d] sum X[i, d] * Y[j, d]
+Prefix_3[j, d] = scan[d] sum Y[j, d] ^ 2
 Prefix[i, j, d] = Prefix_1[i, d] - Prefix_2[i, j, d] * 2 + Prefix_3[j, d]
 )"},
     {"Positive", R"(

@@ -143,6 +143,25 @@ TEST_CASE("what a step changed has a halo, and the old cost is struck through") 
     CHECK_EQ(all[0].height, all[1].height);
 }
 
+TEST_CASE("an axis that went one by one before has not changed where there is room to say so") {
+    Canvas before;
+    const auto label = [](Canvas& canvas, const char* text, bool overbar, const char* axis) {
+        canvas.text(drawing::parse_math(text, overbar), {0, 0}, drawing::Anchor::Left, 12,
+                    drawing::kBlack, {.axis = axis});
+    };
+    label(before, "b", true, "b");
+    label(before, "q", false, "q");
+    Canvas after = before;
+    label(after, "1", false, "b");
+    const Canvas same = after;
+    mark_changes(after, before, {});
+    CHECK(after == same);
+    label(after, "q", true, "q");
+    label(after, "1", false, "q");
+    mark_changes(after, before, {});
+    CHECK_EQ(after.operations.size(), same.operations.size() + 4);
+}
+
 TEST_CASE("a long diagram wraps to the width it is given") {
     Figure figure = long_diagram();
     for (const double width : {500.0, 760.0, 1200.0}) {

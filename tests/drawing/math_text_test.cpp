@@ -31,13 +31,28 @@ TEST_CASE("labels: what is read, in a terminal and in TeX") {
 }
 
 TEST_CASE("one bar goes over a name and its number, as high as the higher asks") {
-    const std::optional<Bar> letter = bar_over(parse_math("y", true), 10);
-    const std::optional<Bar> number = bar_over(parse_math("y2", true), 10);
-    REQUIRE(letter);
-    REQUIRE(number);
-    CHECK_GT(number->right, letter->right + 4);
-    CHECK_GT(number->rise, letter->rise);
-    CHECK_FALSE(bar_over(parse_math("y2"), 10));
+    const std::vector<Bar> letter = bars_over(parse_math("y", true), 10);
+    const std::vector<Bar> number = bars_over(parse_math("y2", true), 10);
+    REQUIRE_EQ(letter.size(), 1);
+    REQUIRE_EQ(number.size(), 1);
+    CHECK_GT(number[0].right, letter[0].right + 4);
+    CHECK_GT(number[0].rise, letter[0].rise);
+    CHECK(bars_over(parse_math("y2"), 10).empty());
+}
+
+TEST_CASE("a root has a bar over what stands under it, and stands clear of a slash") {
+    const MathText label = parse_math("/√d_2·√(a + b)c");
+    CHECK_EQ(to_unicode(label), "/√d_2·√(a + b)c");
+    CHECK_EQ(to_tex(label),
+             "\\text{/}\\sqrt{\\textit{d}_{\\text{2}}}{\\cdot}"
+             "\\sqrt{\\text{(}\\textit{a}\\text{ + }\\textit{b}\\text{)}}\\textit{c}");
+    const std::vector<PlacedRun> places = place_runs(label, 10);
+    CHECK_GT(places[1].x, places[0].x + places[0].width);
+    const std::vector<Bar> bars = bars_over(label, 10);
+    REQUIRE_EQ(bars.size(), 2);
+    CHECK_EQ(bars[0].left, doctest::Approx(places[2].x));
+    CHECK_EQ(bars[0].right, doctest::Approx(places[3].x + places[3].width).epsilon(0.05));
+    CHECK_LT(bars[1].right, width_of(label, 10));
 }
 
 TEST_CASE("labels: anything can be read, nothing crashes") {

@@ -188,35 +188,44 @@ inline std::vector<drawing::Box2> pieces_of(const drawing::Line& line) {
     return pieces;
 }
 
-/// Bars over labels that touch their letters or a line: that of another wire, dashed, or of a box.
-inline std::vector<std::string> bars_not_clear(const drawing::Canvas& canvas) {
+/// A bar over a label that touches its letters or a line: that of another wire, dashed, or of a
+/// box.
+inline std::vector<std::string> faults_of(const drawing::Bar& bar, const drawing::Text& text,
+                                          const drawing::Canvas& canvas) {
     constexpr double kClear = 1;
+    std::vector<std::string> found;
+    const std::string name = to_unicode(text.text);
+    for (const drawing::Run& run : text.text.runs) {
+        const bool low = run.text.find_first_not_of("acegmnopqrsuvwxyz") == std::string::npos;
+        const double letters = (low ? 0.46 : 0.69) * text.size;
+        if ((run.overbar || run.under_root) && bar.rise - drawing::kBarWidth / 2 < letters + kClear)
+            found.push_back("the bar of " + name + " on its letters");
+    }
+    const double start = bounds_of(text).left;
+    const double y = text.at.y - bar.rise;
+    const double reach = drawing::kBarWidth / 2 + kClear;
+    const drawing::Box2 around{start + bar.left, y - reach, start + bar.right, y + reach};
+    for (const drawing::Operation& other : canvas.operations)
+        if (const drawing::Line* line = std::get_if<drawing::Line>(&other.shape))
+            for (const drawing::Box2& piece : pieces_of(*line)) {
+                const drawing::Box2 inked{piece.left, piece.top - line->stroke.width / 2,
+                                          piece.right, piece.bottom + line->stroke.width / 2};
+                if (overlap(inked, around)) {
+                    found.push_back("the bar of " + name + " on a line");
+                    break;
+                }
+            }
+    return found;
+}
+
+inline std::vector<std::string> bars_not_clear(const drawing::Canvas& canvas) {
     std::vector<std::string> found;
     for (const drawing::Operation& operation : canvas.operations) {
         const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape);
-        const auto bar = text ? drawing::bar_over(text->text, text->size) : std::nullopt;
-        if (!bar) continue;
-        const std::string name = to_unicode(text->text);
-        for (const drawing::Run& run : text->text.runs) {
-            const bool low = run.text.find_first_not_of("acegmnopqrsuvwxyz") == std::string::npos;
-            const double letters = (low ? 0.46 : 0.69) * text->size;
-            if (run.overbar && bar->rise - drawing::kBarWidth / 2 < letters + kClear)
-                found.push_back("the bar of " + name + " on its letters");
-        }
-        const double start = bounds_of(*text).left;
-        const double y = text->at.y - bar->rise;
-        const double reach = drawing::kBarWidth / 2 + kClear;
-        const drawing::Box2 around{start + bar->left, y - reach, start + bar->right, y + reach};
-        for (const drawing::Operation& other : canvas.operations)
-            if (const drawing::Line* line = std::get_if<drawing::Line>(&other.shape))
-                for (const drawing::Box2& piece : pieces_of(*line)) {
-                    const drawing::Box2 inked{piece.left, piece.top - line->stroke.width / 2,
-                                              piece.right, piece.bottom + line->stroke.width / 2};
-                    if (overlap(inked, around)) {
-                        found.push_back("the bar of " + name + " on a line");
-                        break;
-                    }
-                }
+        if (text == nullptr) continue;
+        for (const drawing::Bar& bar : drawing::bars_over(text->text, text->size))
+            for (std::string& fault : faults_of(bar, *text, canvas))
+                found.push_back(std::move(fault));
     }
     return found;
 }

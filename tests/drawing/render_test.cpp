@@ -40,6 +40,23 @@ TEST_CASE("every format: the same canvas gives the same bytes") {
     }
 }
 
+TEST_CASE("boxes of one colour are one shape, in lines that TeX reads") {
+    Canvas canvas;
+    drawing::Boxes boxes{{}, drawing::kBlockColor, true};
+    for (int k = 0; k < 500; ++k) boxes.boxes.push_back({0, 1.0 * k, 20.0 + k, k + 1.0});
+    canvas.operations.push_back({boxes, {}});
+    fit(canvas, drawing::kMargin);
+    const std::string svg = render_svg(canvas);
+    CHECK_EQ(count(svg, "<path"), 1);
+    CHECK_EQ(count(svg, "crispEdges"), 1);
+    CHECK_EQ(count(svg, "z"), 500);
+    const std::string tikz = render_tikz(canvas);
+    CHECK_EQ(count(tikz, "rectangle ("), 500 + 1);
+    CHECK_GT(count(tikz, "\n"), 500);
+    CHECK_EQ(count(to_xdot(canvas), "P 3000 "), 1);
+    CHECK_EQ(bounds_of(canvas).right, doctest::Approx(519 + drawing::kMargin));
+}
+
 TEST_CASE("string lengths in xdot are exact") {
     const std::string xdot = to_xdot(picture());
     // Walk it as Graphviz does: every string is `<bytes> -<text> `.

@@ -556,6 +556,60 @@ TEST_CASE("grids of tiles are what is counted") {
         }
 }
 
+TEST_CASE("rows have the columns that grids have") {
+    const std::vector<Near> axes{{11, 5, 2, 2, false, 4, 3}, {7, 4, 3, 1, true, 5, 4}};
+    const State states[] = {
+        sum_where(axes, library_mask(axes)),
+        sum_where(axes, "u0 <= i0 and i1 < 4"),
+        sum_where(axes, "u1 <= i1 and i0 % 3 == 1"),
+        pairs_where("abs(q - x) < 4 or x % 5 == q % 5", 23, 19, 4, 4),
+        pairs_where("(0 * q + 4 * x > -6) and q // 5 == x // 5", 23, 19, 4, 4),
+        pairs_where("x <= q and q % 3 == 1", 23, 19, 4, 4),
+        pairs_where("x * x > q * 3", 23, 19, 4, 4),
+    };
+    for (const State& state : states) {
+        const MaskReport report = only_report(state);
+        const auto pairs = tile_grid(state.diagram, report, single_indices(report), 0);
+        MaskRows rows(state.diagram, report, 0);
+        REQUIRE(pairs);
+        REQUIRE_EQ(rows.count(), pairs->rows);
+        for (std::int64_t row = 0; row < pairs->rows; ++row) {
+            std::vector<ColumnRun> right;
+            for (std::int64_t column = 0; column < pairs->columns; ++column)
+                if (pairs->at(row, column) == index::TileState::Full) add_run(right, {column, 1});
+            CHECK_EQ(rows.visible(row), right);
+        }
+    }
+}
+
+TEST_CASE("costs count the chunks that are tiles of a mask") {
+    const std::string sums =
+        "  input V[x] : f32\n  output O[q] : f32 = sum(x) if MASK then V[x] else 0\n}\n";
+    struct Case {
+        const char* mask;
+        const char* derivation;
+    };
+    const Case cases[] = {
+        {"x <= q", "fuse all\ngroup q by 8\nstream x by 4\n"},
+        {"dilated_window[q, x](4, 4)", "fuse all\ngroup q by 8\nstream x by 4\n"},
+        {"dilated_window[q, x](4, 4)",
+         "split-axis q as q_class by 4\nsplit-axis x as x_class by 4\nfuse all\n"
+         "group q_class by 1\ngroup q by 4\nstream x_class by 1\nstream x by 4\n"},
+    };
+    for (const Case& each : cases) {
+        CAPTURE(each.derivation);
+        std::string text = sums;
+        text.replace(text.find("MASK"), 4, each.mask);
+        const State state =
+            test::derived("diagram sums {\n  axis q = 64, x = q\n" + text, each.derivation);
+        const MaskReport report = only_report(state);
+        const RegionCost region = test::cost(state).regions.back();
+        CHECK_EQ(region.chunks_visited, report.total().visited);
+        CHECK_EQ(region.chunks, report.tiles);
+        CHECK_LT(region.chunks_visited, region.chunks);
+    }
+}
+
 TEST_CASE("rows of progressions") {
     using Rows = std::vector<NestedProgression>;
     CHECK_EQ(*compressed({}), Rows{});
