@@ -168,7 +168,7 @@ Canvas stacked(const std::vector<Canvas>& rows, Alignment alignment, const DrawO
 bool fits(const Canvas& picture, const DrawOptions& options) {
     if (options.medium == Medium::Page) return width_of(picture) <= options.max_width;
     Canvas framed = picture;
-    fit(framed, kMargin);
+    fit(framed, 0);
     const auto [first, end] = columns_taken(framed);
     return end - std::min(first, 0) <= column_at(options.max_width);
 }
