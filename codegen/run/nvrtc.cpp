@@ -86,13 +86,14 @@ std::vector<fs::path> wheel_folders() {
 /// Names and paths to try, in order.
 std::vector<std::string> candidates() {
     if (const char* named = std::getenv("NAPKIN_NVRTC")) return {named};
-    std::vector<std::string> list = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    std::vector<std::string> list;
     const auto add = [&](const fs::path& folder) {
         for (const std::string& library : libraries_in(folder)) list.push_back(library);
     };
-    // What is installed with the binary: a sanitizer's dlopen does not look where its RPATH says.
+    // What is installed with the binary.
     for (const fs::path& lib : folders_named(executable_folder().parent_path(), "lib"))
         add(lib / "napkin");
+    list.insert(list.end(), {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
         if (const char* toolkit = std::getenv(variable)) add(fs::path(toolkit) / "lib64");
     for (const char* parent : {"/usr/local", "/opt"})
