@@ -73,7 +73,7 @@ Arguments for_gradient(const Arguments& arguments) {
 }
 
 Json members_of(const ExportedProgram& part) {
-    Json json{{"name", part.kernels.program.name}};
+    Json json{{"name", part.kernels.program.name}, {"safety", part.options.safety}};
     json.update(to_json(part.kernels.program));
     json.update(to_json(part.clearance));
     json.update(

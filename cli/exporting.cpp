@@ -91,6 +91,8 @@ Result<ExportedProgram> begin_export(Context& context, Loaded loaded) {
     });
     if (!kernels) return kernels.error();
     ExportOptions options{NAPKIN_VERSION, context.sources.files[loaded.text].text, ""};
+    options.safety =
+        describe(proof::check_safety(loaded.state.diagram, *tiles, proof::kRealInputs));
     return ExportedProgram{std::move(loaded), std::move(kernels).value(), std::move(options)};
 }
 

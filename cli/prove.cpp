@@ -30,19 +30,6 @@ std::string shape_text(const proof::Shape& shape) {
     return text;
 }
 
-std::string safety_text(const proof::Safety& safety) {
-    std::vector<std::string> open;
-    for (const proof::ExponentBound& each : safety.exponents)
-        if (!each.safe()) open.push_back("exp(" + each.exponent + ")");
-    for (const proof::ArrayRange& each : safety.arrays)
-        if (!each.safe()) open.push_back(each.region + "." + each.array);
-    const std::string inputs =
-        fmt::format("real inputs within {} of zero{}", static_cast<long long>(safety.range),
-                    safety.any_integers ? " and integers of any value" : "");
-    if (open.empty()) return "safety: nothing overflows for " + inputs + "\n";
-    return "safety: not shown for " + inputs + ": " + joined(open) + "\n";
-}
-
 std::string text_of(const proof::Proof& proof, const std::string& hash) {
     std::string text = "rungs: " + joined(proof.rungs()) + "\n";
     for (const proof::ProvedShape& each : proof.shapes) {
@@ -55,7 +42,7 @@ std::string text_of(const proof::Proof& proof, const std::string& hash) {
                     "; " + std::to_string(identity.unclaimed) + " of " +
                     std::to_string(identity.elements) + " elements not claimed\n";
     }
-    text += safety_text(proof.safety);
+    text += "safety: " + describe(proof.safety) + "\n";
     return text + "certificate: " + hash + "\n";
 }
 

@@ -43,9 +43,9 @@ std::vector<std::string> origin(const State& state, const EmittedProgram& progra
     for (const Axis& axis : state.diagram.axes)
         sizes += fmt::format("{}{} = {}{}", sizes.empty() ? "" : ", ", axis.name, axis.extent,
                              axis.dynamic ? " or others" : "");
-    lines.insert(lines.end(),
-                 {"", "Target: " + program.target, "Sizes: " + sizes,
-                  "Certificate: " + (options.certificate.empty() ? "none" : options.certificate)});
+    lines.insert(lines.end(), {"", "Target: " + program.target, "Sizes: " + sizes});
+    if (!options.safety.empty()) lines.push_back("Safety: " + options.safety);
+    lines.push_back("Certificate: " + (options.certificate.empty() ? "none" : options.certificate));
     if (!options.reservation.empty()) lines.push_back("NOT PROVED: " + options.reservation);
     return lines;
 }

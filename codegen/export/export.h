@@ -29,6 +29,8 @@ struct ExportOptions {
     std::string reservation = {};
     /// Where there are some, the library is made of them.
     ExportedImages images = {};
+    /// What is known of overflow, a sentence.
+    std::string safety = {};
     /// Of a gradient: what differences of the other program say of it.
     std::string judged_gradient = {};
 };

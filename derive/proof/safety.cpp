@@ -1,5 +1,7 @@
 #include "derive/proof/safety.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
 
@@ -389,6 +391,19 @@ bool Safety::exponents_safe() const {
 bool Safety::arrays_safe() const {
     return std::all_of(arrays.begin(), arrays.end(),
                        [](const ArrayRange& each) { return each.safe(); });
+}
+
+std::string describe(const Safety& safety) {
+    std::vector<std::string> open;
+    for (const ExponentBound& each : safety.exponents)
+        if (!each.safe()) open.push_back("exp(" + each.exponent + ")");
+    for (const ArrayRange& each : safety.arrays)
+        if (!each.safe()) open.push_back(each.region + "." + each.array);
+    const std::string inputs =
+        fmt::format("real inputs within {} of zero{}", static_cast<long long>(safety.range),
+                    safety.any_integers ? " and integers of any value" : "");
+    if (open.empty()) return "nothing overflows for " + inputs;
+    return fmt::format("not shown for {}: {}", inputs, fmt::join(open, ", "));
 }
 
 Safety check_safety(const Diagram& diagram, const TileProgram& program, double range) {

@@ -48,6 +48,9 @@ struct Safety {
     bool operator==(const Safety&) const = default;
 };
 
+/// What is safe and for which inputs, or the exponentials and arrays of which that is not shown.
+[[nodiscard]] std::string describe(const Safety& safety);
+
 [[nodiscard]] Safety check_safety(const Diagram& diagram, const TileProgram& program, double range);
 
 }  // namespace napkin::proof
