@@ -146,7 +146,9 @@ Result<int> run_export(Context& context) {
         if (part.options.images.empty()) outdated.insert(part.kernels.program.name + "_images.c");
     }
     if (const auto failure = write_folder(folder, *files, outdated)) return *failure;
-    if (parts.size() > 1) print_talk("gradient: it " + parts.back().options.judged_gradient + "\n");
+    if (parts.size() > 1)
+        print_talk(parts.back().kernels.program.name + ": " + parts.back().options.judged_gradient +
+                   "\n");
     for (std::size_t i = 0; i < parts.size(); ++i) {
         tell_target(contexts[i], parts[i].kernels.program);
         for (const std::string& gap : gaps_of(parts[i].loaded.state.diagram, parts[i].cases))

@@ -137,7 +137,7 @@ public:
                 along(across_, right, box_.left, box_.right),
                 along(down_, bottom, box_.top, box_.bottom)};
     }
-    /// Whether each has a pixel of its own.
+    /// Whether they have a pixel each, on average.
     [[nodiscard]] bool are_wide() const {
         const auto fit = [](const std::vector<std::int64_t>& edges, double length) {
             return static_cast<double>(edges.size() - 1) * kPixel <= length;

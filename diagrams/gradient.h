@@ -19,8 +19,9 @@ struct GradientSlope {
 };
 
 struct GradientCheck {
-    /// Differs where a slope is wrong; undecided where some input's differences tell nothing, as on
-    /// the edge of a `max` or where numbers are infinite.
+    /// Differs where a slope is wrong, or no number where the forward diagram's is one; undecided
+    /// where no input has a gradient, or some input's differences tell nothing, as on the edge of a
+    /// `max` or where outputs are infinite.
     enum class Verdict { Agrees, Differs, Undecided };
     Verdict verdict = Verdict::Agrees;
     std::optional<GradientSlope> slope;  ///< of what differs, or is undecided

@@ -58,17 +58,37 @@ private:
     static void add(std::vector<Expression>& masks, Expression mask) {
         if (!contains(masks, mask)) masks.push_back(std::move(mask));
     }
-    /// Of `if c then a else b`, each of which may vanish: (c and a's masks) or (not c and b's).
+    /// Of `if c then a else b`, each of which may vanish: what both have, and (c and a's masks) or
+    /// (not c and b's).
     void find_in_branches(const std::vector<Expression>& args, Vanishing kind,
                           std::vector<Expression>& masks) const {
         std::vector<Expression> taken;
         std::vector<Expression> otherwise;
         find(args[1], kind, taken);
         find(args[2], kind, otherwise);
+        add_shared(taken, otherwise, masks);
         if (taken.empty() && otherwise.empty()) return;
         taken.insert(taken.begin(), args[0]);
         otherwise.insert(otherwise.begin(), napkin::apply(Function::Not, {args[0]}));
-        add(masks, napkin::apply(Function::Or, {all_of(taken), all_of(otherwise)}));
+        add_either(taken, otherwise, masks);
+    }
+    /// Adds what both have, and leaves what one has.
+    static void add_shared(std::vector<Expression>& first, std::vector<Expression>& second,
+                           std::vector<Expression>& masks) {
+        const std::vector<Expression> all = first;
+        std::erase_if(first, [&](const Expression& mask) { return contains(second, mask); });
+        std::erase_if(second, [&](const Expression& mask) { return contains(all, mask); });
+        for (const Expression& mask : all)
+            if (!contains(first, mask)) add(masks, mask);
+    }
+    /// All of the one or all of the other; nothing where that is long, as of branches in branches.
+    static void add_either(const std::vector<Expression>& first,
+                           const std::vector<Expression>& second, std::vector<Expression>& masks) {
+        constexpr int kMostParts = 512;
+        Expression either = napkin::apply(Function::Or, {all_of(first), all_of(second)});
+        int parts = 0;
+        walk(either, [&](const Expression&) { ++parts; });
+        if (parts <= kMostParts) add(masks, std::move(either));
     }
     static Expression all_of(const std::vector<Expression>& conditions) {
         Expression all = conditions.front();
@@ -87,8 +107,8 @@ private:
         std::vector<Expression> second;
         find(args[0], kind, first);
         find(args[1], kind, second);
-        if (!first.empty() && !second.empty())
-            add(masks, napkin::apply(Function::Or, {all_of(first), all_of(second)}));
+        add_shared(first, second, masks);
+        if (!first.empty() && !second.empty()) add_either(first, second, masks);
     }
     void find_zero(const Apply& call, std::vector<Expression>& masks) const {
         const auto& args = call.arguments;

@@ -171,6 +171,8 @@ private:
             invariant(size->axis.index() < diagram_.axes.size(), "axis id out of range");
     }
 
+    /// Who changes the axes of arrays or the numbers of either changes what calls were written with
+    /// too, for pictures read it.
     void check_spellings() const {
         const auto check = [&](const Expression& written) {
             walk(written, [&](const Expression& part) { check_names(part); });

@@ -56,8 +56,9 @@ public:
     }
 
 private:
-    /// What indices alone say of where a fold's elements count. What data says is found in the
-    /// conditions themselves, which have to be read.
+    /// What indices alone say of where a fold's elements count. A condition on data is left out:
+    /// its arrays are read wherever it is asked, and the branch that it guards is followed under
+    /// it.
     [[nodiscard]] Conditions seen_by(const Fold& fold) const {
         Conditions conditions;
         if (fold.values.size() == 1)

@@ -46,10 +46,10 @@ double product(const Tensor& a, const Tensor& b) {
 
 /// The root of the sum of the squares of the terms.
 double spread(const Tensor& a, const Tensor& b) {
-    double squares = 0;
+    double root = 0;
     for (std::size_t i = 0; i < a.values.size(); ++i)
-        squares += std::pow(a.values[i] * b.values[i], 2);
-    return std::sqrt(squares);
+        root = std::hypot(root, a.values[i] * b.values[i]);
+    return root;
 }
 
 Tensor normal(const Diagram& diagram, ArrayId array, Random& random) {
@@ -66,8 +66,8 @@ public:
           random_(seed),
           values_(random_inputs(forward, seed)) {}
 
-    /// One verdict for every input that has a gradient, with the slope; false where the diagrams'
-    /// arrays do not go together.
+    /// Finds the slopes along every input that has a gradient; false where the diagrams' arrays do
+    /// not go together.
     Result<bool> run() {
         Result<Tensors> outputs = evaluate_outputs(forward_, values_);
         if (!outputs) return outputs.error();
@@ -123,17 +123,20 @@ private:
         if (!fine) return fine.error();
         const double measured = (4 * *fine - *coarse) / 3;
         const double claimed = product(gradient, direction);
-        const double apart = std::abs(claimed - measured);
-        // Of smooth functions what is left is a sixteenth of this and less.
-        const double error = std::abs(*fine - *coarse);
-        const double tolerance = kTolerance * spread(gradient, direction) + 1e-9;
-        Agreement verdict = Agreement::Undecided;
-        if (apart <= tolerance)
-            verdict = Agreement::Agrees;
-        else if (error <= kSmooth * apart)
-            verdict = Agreement::Differs;
-        slopes_.emplace_back(verdict, GradientSlope{forward_[moved].name, claimed, measured});
+        slopes_.emplace_back(
+            judged(claimed, measured, std::abs(*fine - *coarse), spread(gradient, direction)),
+            GradientSlope{forward_[moved].name, claimed, measured});
         return std::nullopt;
+    }
+
+    /// `error`: how far two differences are apart, of which of smooth functions a sixteenth and
+    /// less is left. `size`: what the terms of the claim add up to where their signs are random.
+    static Agreement judged(double claimed, double measured, double error, double size) {
+        if (!std::isfinite(measured) || !std::isfinite(error)) return Agreement::Undecided;
+        if (!std::isfinite(claimed) || !std::isfinite(size)) return Agreement::Differs;
+        const double apart = std::abs(claimed - measured);
+        if (apart <= kTolerance * size + 1e-9) return Agreement::Agrees;
+        return error <= kSmooth * apart ? Agreement::Differs : Agreement::Undecided;
     }
 
     /// Of the sum of cotangents times outputs.
@@ -185,6 +188,7 @@ Result<GradientCheck> check_gradient(const Diagram& forward, const Diagram& back
         }
     }
     GradientCheck check;
+    if (inputs.empty()) check.verdict = Agreement::Undecided;
     for (const auto& [input, votes] : inputs) {
         // One alone may have met an edge.
         if (votes.differ > 1 || (votes.differ == 1 && votes.agree == 0))

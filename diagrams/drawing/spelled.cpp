@@ -28,7 +28,7 @@ bool has_shape(const NamedCall& call, const Expression& shape, const Expression&
     const Apply* other = std::get_if<Apply>(&expression.node);
     if (apply != nullptr && other != nullptr)
         return apply->function == other->function && alike(apply->arguments, other->arguments);
-    // What a call folds is an array of its own, which weaves may have given more axes.
+    // What a call folds is an array of its own, and another of the same call has other indices.
     const Read* element = std::get_if<Read>(&shape.node);
     const Read* read = std::get_if<Read>(&expression.node);
     if (element != nullptr && read != nullptr) return element->array == read->array;

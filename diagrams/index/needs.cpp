@@ -128,6 +128,7 @@ void Needs::add(const Use& use) {
 }
 
 std::int64_t Needs::count(ArrayId array) const {
+    // Of more than 64 bits nothing is claimed.
     if (parts_->whole.contains(array)) return parts_->size_of(array).value.value_or(0);
     const auto needed = parts_->needed.find(array);
     if (needed == parts_->needed.end()) return 0;

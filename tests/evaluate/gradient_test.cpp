@@ -73,6 +73,12 @@ TEST_CASE("gradients: a table of maps") {
              {"X[n, m] * 2", "0", "differs dX"},
              // One element in forty is wrong.
              {"X[n, m] * 2", "if n == 3 and m == 4 then dY[n, m] else 2 * dY[n, m]", "differs dX"},
+             // A broken element decides, however large it is.
+             {"X[n, m] * 2", "if n == 3 and m == 4 then inf else 7 * dY[n, m]", "differs dX"},
+             {"X[n, m] * 2",
+              "if n == 3 and m == 4 then (0 - inf) * dY[n, m] * inf else 2 * dY[n, m]",
+              "differs dX"},
+             {"X[n, m] * 2", "1e200 * dY[n, m]", "differs dX"},
              // A scalar that steps has no slope almost everywhere; a rounding lets it pass.
              {"floor(X[n, m])", "0", "agrees"},
              {"bf16(X[n, m] * 3)", "3 * dY[n, m]", "agrees"},
@@ -106,6 +112,12 @@ TEST_CASE("gradients: an output of which none is read is a constant") {
 TEST_CASE("gradients: sizes that disagree decide nothing") {
     CHECK_EQ(judged("  axis n = 6\n  input X[n] : f32\n  output Y[n] : f32 = X[n] * 2",
                     "  axis n = 7\n  input dY[n] : f32\n  output dX[n] : f32 = dY[n] * 2"),
+             "undecided");
+}
+
+TEST_CASE("gradients: a diagram that computes none decides nothing") {
+    CHECK_EQ(judged("  axis n = 6\n  input X[n] : f32\n  output Y[n] : f32 = X[n] * 2",
+                    "  axis n = 6\n  input dY[n] : f32\n  output Z[n] : f32 = dY[n] * 2"),
              "undecided");
 }
 
