@@ -1,6 +1,7 @@
 // Masks of folds, found by following where a value becomes the identity of its fold: -inf under a
 // maximum, and, through exp, products and quotients, zero under a sum.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -33,8 +34,10 @@ public:
     void find(const Expression& expression, Vanishing kind, std::vector<Expression>& masks) const {
         if (const Read* element = std::get_if<Read>(&expression.node))
             return find_through(*element, kind, masks);
-        if (const Convert* convert = std::get_if<Convert>(&expression.node))
-            return find(convert->argument.front(), kind, masks);
+        if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
+            if (keeps(convert->type, kind)) find(convert->argument.front(), kind, masks);
+            return;
+        }
         const Apply* call = std::get_if<Apply>(&expression.node);
         if (call == nullptr) return;
         const auto& args = call->arguments;
@@ -55,6 +58,12 @@ public:
     }
 
 private:
+    /// Whether the vanishing value is itself in the type: some have no infinities, but their
+    /// largest number.
+    static bool keeps(ElementType type, Vanishing kind) {
+        return kind == Vanishing::Zero ||
+               std::isinf(round_to(type, std::numeric_limits<double>::infinity()));
+    }
     static void add(std::vector<Expression>& masks, Expression mask) {
         if (!contains(masks, mask)) masks.push_back(std::move(mask));
     }
@@ -157,7 +166,8 @@ private:
         const std::optional<StatementId> source = producer(diagram_, element.array);
         if (!source) return;
         const Map* map = std::get_if<Map>(&diagram_[*source].body);
-        if (map == nullptr) return;
+        const Array& array = diagram_[element.array];
+        if (map == nullptr || (array.rounds && !keeps(array.type, kind))) return;
         const auto [known, fresh] = known_.try_emplace({element.array, kind});
         if (fresh) {
             std::vector<Expression> found;

@@ -20,7 +20,7 @@ public:
         : random_(random), hidden_(std::move(hidden)) {}
 
     std::string value(int depth) {
-        const std::int64_t kind = depth == 0 ? random_.below(2) : random_.below(9);
+        const std::int64_t kind = depth == 0 ? random_.below(2) : random_.below(11);
         switch (kind) {
         case 0: return "S[q, x]";
         case 1: return hidden_;
@@ -29,6 +29,8 @@ public:
         case 4: return fmt::format("({} + {})", value(depth - 1), value(depth - 1));
         case 5: return fmt::format("({} - T[x])", value(depth - 1));
         case 6: return fmt::format("({} * 0.5)", value(depth - 1));
+        case 7: return fmt::format("e4m3({})", value(depth - 1));
+        case 8: return fmt::format("bf16({})", value(depth - 1));
         default:
             return fmt::format("(if {} then {} else {})", condition(), value(depth - 1),
                                value(depth - 1));
@@ -109,6 +111,10 @@ TEST_CASE("masks: both branches of a condition may hide, and one of them") {
     for (int i = 0; i < 5; ++i)
         value = "(if q < " + std::to_string(i) + " then " + value + " else " + value + " + 1)";
     CHECK_EQ(compare_hidden("max(x) " + value, 7), 1);
+    // e4m3 has no infinity, but 448.
+    CHECK_EQ(compare_hidden("max(x) bf16(if x <= q then S[q, x] else -inf)", 3), 1);
+    CHECK_EQ(compare_hidden("max(x) e4m3(if x <= q then S[q, x] else -inf)", 3), 0);
+    CHECK_EQ(compare_hidden("sum(x) e4m3(if x <= q then S[q, x] else 0)", 3), 1);
     // Beside -inf an infinity is no identity of a minimum.
     CHECK_EQ(compare_hidden("min(x) ((if x <= q then S[q, x] else inf) + T[x])", 3), 0);
     CHECK_EQ(compare_hidden("min(x) ((if x <= q then S[q, x] else inf) + 2)", 3), 1);
