@@ -8,22 +8,6 @@ namespace napkin::index {
 
 namespace {
 
-Linear sum(Linear a, const Linear& b, std::int64_t factor) {
-    a.constant = saturating_add(a.constant, saturating_multiply(factor, b.constant));
-    for (const auto& [variable, coefficient] : b.terms) {
-        const auto same =
-            std::find_if(a.terms.begin(), a.terms.end(),
-                         [&, which = variable](const auto& term) { return term.first == which; });
-        if (same == a.terms.end())
-            a.terms.emplace_back(variable, saturating_multiply(factor, coefficient));
-        else
-            same->second = saturating_add(same->second, saturating_multiply(factor, coefficient));
-    }
-    std::erase_if(a.terms, [](const auto& term) { return term.second == 0; });
-    std::sort(a.terms.begin(), a.terms.end());
-    return a;
-}
-
 Linear constant(std::int64_t value) {
     return {value, {}};
 }

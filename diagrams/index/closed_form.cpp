@@ -101,30 +101,69 @@ Linear negated(Linear form) {
     return form;
 }
 
+bool is_saturated(const Linear& form) {
+    const auto at_end = [](std::int64_t number) {
+        return number == std::numeric_limits<std::int64_t>::max() ||
+               number == std::numeric_limits<std::int64_t>::min();
+    };
+    return at_end(form.constant) ||
+           std::any_of(form.terms.begin(), form.terms.end(),
+                       [&](const auto& term) { return at_end(term.second); });
+}
+
 /// Takes the constraints of the chunk's number out of a clause.
 class RunReader {
 public:
     RunReader(Clause clause, std::size_t coordinates)
-        : chunk_(2 * coordinates), first_quotient_(2 * coordinates + 2) {
-        run_.when.quotients = std::move(clause.quotients);
-        moves_.assign(run_.when.quotients.size(), false);
-        for (std::size_t i = 0; i < moves_.size(); ++i)
-            moves_[i] = follows_chunk(run_.when.quotients[i].dividend);
-        for (const Linear& form : clause.zero) add_zero(form);
-        for (const Linear& form : clause.not_negative) add_bound(form);
-        // Nothing asks for them any more, and the chunk's number has no value.
-        for (std::size_t i = 0; i < moves_.size(); ++i)
-            if (moves_[i]) run_.when.quotients[i] = {{}, 1};
+        : chunk_(2 * coordinates),
+          first_quotient_(2 * coordinates + 2),
+          clause_(std::move(clause)) {
+        for (const Quotient& quotient : clause_.quotients)
+            moves_.push_back(follows_chunk(quotient.dividend));
     }
-    [[nodiscard]] std::optional<ChunkRun> run() const {
-        return valid_ ? std::optional(run_) : std::nullopt;
+    /// Several where a bound has both the number and a quotient of it: one for each remainder that
+    /// tells what the quotient is.
+    [[nodiscard]] std::optional<std::vector<ChunkRun>> runs() {
+        constexpr std::int64_t kMostRemainders = 16;
+        const Quotient told = quotient_beside_number().value_or(Quotient{});
+        const std::int64_t of_chunk = coefficient_of(told.dividend, chunk_);
+        if (told.divisor > kMostRemainders || (told.divisor > 1 && std::abs(of_chunk) != 1))
+            return std::nullopt;
+        std::vector<ChunkRun> result;
+        for (std::int64_t remainder = 0; remainder < told.divisor; ++remainder) {
+            run_ = {};
+            run_.step = told.divisor;
+            run_.residue = without(of_chunk > 0 ? negated(told.dividend) : told.dividend, chunk_);
+            run_.residue.constant += of_chunk * remainder;
+            read();
+            if (!valid_) return std::nullopt;
+            result.push_back(run_);
+        }
+        return result;
     }
 
 private:
+    [[nodiscard]] std::optional<Quotient> quotient_beside_number() const {
+        for (const Linear& form : clause_.not_negative)
+            for (const std::size_t moving : moving_quotients(form))
+                if (coefficient_of(form, chunk_) != 0) return quotient(moving);
+        return std::nullopt;
+    }
+    void read() {
+        // Nothing asks for what follows the chunk's number, which has no value.
+        for (std::size_t i = 0; i < moves_.size(); ++i)
+            run_.when.quotients.push_back(moves_[i] ? Quotient{{}, 1} : clause_.quotients[i]);
+        for (const Linear& form : clause_.zero) add_zero(form);
+        for (const Linear& form : clause_.not_negative) add_bound(form);
+    }
+    [[nodiscard]] const Quotient& quotient(std::size_t variable) const {
+        return clause_.quotients[variable - first_quotient_];
+    }
     [[nodiscard]] std::vector<std::size_t> moving_quotients(const Linear& form) const {
         std::vector<std::size_t> found;
         for (const auto& [variable, coefficient] : form.terms)
-            if (variable >= first_quotient_ && moves_[variable - first_quotient_])
+            if (variable >= first_quotient_ && variable - first_quotient_ < moves_.size() &&
+                moves_[variable - first_quotient_])
                 found.push_back(variable);
         return found;
     }
@@ -134,11 +173,43 @@ private:
 
     void add_bound(const Linear& form) {
         const std::int64_t factor = coefficient_of(form, chunk_);
-        valid_ = valid_ && moving_quotients(form).empty();
+        if (const std::vector<std::size_t> moving = moving_quotients(form); !moving.empty()) {
+            valid_ = valid_ && (moving.size() == 1 || factor != 0);
+            if (!valid_) return;
+            const Linear other =
+                factor == 0 ? undivided(form, moving.front()) : known(form, moving.front());
+            if (valid_) add_bound(other);
+            return;
+        }
         const Linear rest = without(form, chunk_);
         if (factor > 0) run_.least.push_back({negated(rest), factor});
         if (factor < 0) run_.most.push_back({rest, -factor});
         if (factor == 0) run_.when.not_negative.push_back(rest);
+    }
+    /// factor * (dividend // divisor) + rest >= 0, said of the dividend.
+    [[nodiscard]] Linear undivided(const Linear& form, std::size_t moving) {
+        const std::int64_t factor = coefficient_of(form, moving);
+        const auto& [dividend, divisor] = quotient(moving);
+        const std::size_t limit = first_quotient_ + run_.when.quotients.size();
+        run_.when.quotients.push_back({without(form, moving), std::abs(factor)});
+        Linear result = factor > 0 ? dividend : negated(dividend);
+        if (factor < 0) result.constant += divisor - 1;
+        result.terms.emplace_back(limit, divisor);
+        return result;
+    }
+    /// A bound, times the divisor of a quotient whose dividend has a known remainder.
+    [[nodiscard]] Linear known(const Linear& form, std::size_t moving) {
+        const std::int64_t factor = coefficient_of(form, moving);
+        const auto& [dividend, divisor] = quotient(moving);
+        const std::int64_t of_chunk = coefficient_of(dividend, chunk_);
+        const Linear at = sum(without(dividend, chunk_), run_.residue, of_chunk);
+        valid_ = valid_ && at.terms.empty() && run_.step % divisor == 0;
+        if (!valid_) return form;
+        Linear exact = dividend;
+        exact.constant -= at.constant - divisor * napkin::floor_quotient(at.constant, divisor);
+        const Linear result = sum(sum({}, without(form, moving), divisor), exact, factor);
+        valid_ = !is_saturated(result);
+        return result;
     }
     /// factor * k + rest = step * quotient.
     void add_zero(const Linear& form) {
@@ -159,7 +230,8 @@ private:
 
     std::size_t chunk_;
     std::size_t first_quotient_;
-    std::vector<bool> moves_;  // of quotients: whether they depend on the chunk's number
+    Clause clause_;
+    std::vector<bool> moves_;  // of its quotients: whether they depend on the chunk's number
     ChunkRun run_;
     bool valid_ = true;
 };
@@ -219,6 +291,22 @@ private:
 
 }  // namespace
 
+Linear sum(Linear a, const Linear& b, std::int64_t factor) {
+    a.constant = saturating_add(a.constant, saturating_multiply(factor, b.constant));
+    for (const auto& [variable, coefficient] : b.terms) {
+        const auto same =
+            std::find_if(a.terms.begin(), a.terms.end(),
+                         [&, which = variable](const auto& term) { return term.first == which; });
+        if (same == a.terms.end())
+            a.terms.emplace_back(variable, saturating_multiply(factor, coefficient));
+        else
+            same->second = saturating_add(same->second, saturating_multiply(factor, coefficient));
+    }
+    std::erase_if(a.terms, [](const auto& term) { return term.second == 0; });
+    std::sort(a.terms.begin(), a.terms.end());
+    return a;
+}
+
 std::string value_name(std::size_t coordinate) {
     return "p" + std::to_string(coordinate);
 }
@@ -250,9 +338,9 @@ std::optional<std::vector<ChunkRun>> chunk_runs(const Set& set, std::size_t coor
     if (!clauses) return std::nullopt;
     std::vector<ChunkRun> runs;
     for (const Clause& clause : *clauses) {
-        const std::optional<ChunkRun> run = RunReader(clause, coordinates).run();
-        if (!run) return std::nullopt;
-        runs.push_back(*run);
+        const std::optional<std::vector<ChunkRun>> read = RunReader(clause, coordinates).runs();
+        if (!read) return std::nullopt;
+        runs.insert(runs.end(), read->begin(), read->end());
     }
     return runs;
 }

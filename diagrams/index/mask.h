@@ -28,6 +28,8 @@ struct Linear {
     std::vector<std::pair<std::size_t, std::int64_t>> terms;
     bool operator==(const Linear&) const = default;
 };
+/// a + factor * b; numbers saturate.
+[[nodiscard]] Linear sum(Linear a, const Linear& b, std::int64_t factor);
 /// Rounded down.
 struct Quotient {
     Linear dividend;

@@ -183,6 +183,54 @@ TEST_CASE("residue classes are decided class by class, unions of them term by te
     }
 }
 
+TEST_CASE("every so many-th chunk is counted out, from where the heads of a box say") {
+    std::vector<Axis> axes = two_axes(64, 64);
+    Axis heads = axes[kX.index()];
+    heads.name = "h";
+    heads.extent = 5;
+    axes.push_back(heads);
+    const AxisId h{static_cast<std::uint32_t>(axes.size() - 1)};
+    axes[h.index()].size = Formula(5);
+    const Expression far =
+        call(Function::Equal, remainder(plus(part(x(), 4), axis_index(h)), 3), integer(0));
+    const Expression near = call(Function::Less, minus(part(q(), 4), part(x(), 4)), integer(2));
+    const Expression seen =
+        call(Function::And, call(Function::LessEqual, x(), q()), call(Function::Or, near, far));
+    const Mask mask(axes, {seen});
+    for (const std::int64_t size : {4, 8}) {
+        const std::optional<Chunks> chunks = mask.chunks_met(kX, size, true);
+        if (size == 4) REQUIRE(chunks);
+        if (!chunks) continue;
+        for (const Interval some : {Interval{0, 0}, Interval{2, 2}, Interval{1, 2}, Interval{0, 4}})
+            for (std::int64_t q0 = 0; q0 < 64; q0 += 8) {
+                Ranges rows{{kQ, {q0, q0 + 7}}, {h, some}};
+                const std::vector<Interval> box = mask.box(rows);
+                std::optional<std::int64_t> next = next_chunk(*chunks, box, 0);
+                for (std::int64_t k = 0; k * size < 64; ++k) {
+                    rows[kX] = {k * size, k * size + size - 1};
+                    CHECK(mask.meets(rows) == (next == k));
+                    if (next == k) next = next_chunk(*chunks, box, k + 1);
+                }
+            }
+    }
+}
+
+TEST_CASE("chunks of windows that queries share are counted out where strides and chunks divide") {
+    const std::vector<Axis> axes = two_axes(64, 64);
+    for (const auto& [width, stride] : {std::pair{4, 4}, std::pair{16, 16}, std::pair{16, 4},
+                                        std::pair{12, 2}, std::pair{5, 4}, std::pair{9, 8}}) {
+        CAPTURE(width);
+        CAPTURE(stride);
+        const Mask mask(axes, {classes(width, stride, 1)});
+        for (const std::int64_t size : {1, 2, 4, 8, 16}) {
+            CAPTURE(size);
+            const std::optional<Chunks> chunks = mask.chunks_met(kX, size, true);
+            REQUIRE(chunks);
+            check_chunks(axes, mask, *chunks, size);
+        }
+    }
+}
+
 TEST_CASE("a million tokens in residue classes are decided at once") {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begun = Clock::now();
