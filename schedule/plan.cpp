@@ -209,6 +209,9 @@ void Planner::collect_compute(LeafId leaf, const Compute& compute) {
     // Of what is no real number a row has what says where something stands, and what is made of it.
     if (!is_floating(target.type) && (fold != nullptr || select != nullptr))
         return refuse_type(target);
+    if (sums_integers(region_, compute.statement))
+        return refuse(fmt::format("`{}` adds up integers, of which f32 has not all", target.name),
+                      "where that does not matter, add up reals: `1.0 * ...`");
     plan_.selects = plan_.selects || select != nullptr;
     for (const VariableId variable : compute.targets)
         for (std::size_t d = 0; d < array_of(variable).axes.size(); ++d)

@@ -30,6 +30,9 @@ void for_statements(const std::vector<TileStatement>& body, const Visit& visit,
 [[nodiscard]] bool is_scan(const Statement& statement);
 /// Whether what it computes depends on where elements stand along the axis that it folds.
 [[nodiscard]] bool is_ordered(const Statement& statement);
+/// Whether it adds up integers, or multiplies them, for a result of reals, which has them exactly
+/// only where it is computed in integers: f32 holds fewer than the result may come to.
+[[nodiscard]] bool sums_integers(const RegionProgram& region, const Statement& statement);
 
 /// The region's loads, computations and saves, in the order of the text; an operation's `leaf`
 /// counts them.

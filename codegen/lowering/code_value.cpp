@@ -110,6 +110,12 @@ kernel::Entity to_element(const char* function, ElementType type) {
     return {function, {kernel::Type(kernel::element_name(type))}};
 }
 
+/// Numbers of 4 bits have no type of their own.
+kernel::Expression converted_to(ElementType type, const kernel::Expression& value) {
+    if (type == ElementType::I4) return call("convert_i4", {value});
+    return call(to_element("convert", type), {value});
+}
+
 }  // namespace
 
 kernel::Expression stored(const Code& value, ElementType type) {
@@ -117,12 +123,12 @@ kernel::Expression stored(const Code& value, ElementType type) {
         const Code real = as_sort(value, Sort::Real);
         if (type == ElementType::TF32) return call("round_tf32", {real.value});
         if (type == ElementType::F32) return real.value;
-        return call(to_element("convert", type), {real.value});
+        return converted_to(type, real.value);
     }
     const bool integer = value.sort == Sort::Integer;
     if (type == ElementType::I32 && integer && !value.wide) return value.value;
     if (type == ElementType::I64 && integer) return value.value;
-    return call(to_element("convert", type), {value.value});
+    return converted_to(type, value.value);
 }
 
 Code rounded(const Code& value, ElementType type) {
@@ -133,7 +139,7 @@ Code rounded(const Code& value, ElementType type) {
         return real_code(call(to_element("round_to", type), {real.value}));
     }
     if (type == ElementType::Bool) return as_sort(value, Sort::Boolean);
-    const kernel::Expression converted = call(to_element("convert", type), {value.value});
+    const kernel::Expression converted = converted_to(type, value.value);
     const bool whole = type == ElementType::I32 || type == ElementType::I64;
     const bool inside = value.sort == Sort::Integer && value.range.within(range_of(type));
     return integer_code(whole ? converted : call("int", {converted}),

@@ -227,6 +227,11 @@ template <class T, class Value>
 NK_DEVICE T convert(Value value) {
     return Conversion<T>::of(value);
 }
+/// A number of 4 bits, in a byte.
+template <class Value>
+NK_DEVICE i8 convert_i4(Value value) {
+    return i8(clamp(convert<i8>(value), -8, 7));
+}
 
 /// The nearest number with 10 fraction bits.
 NK_DEVICE float round_tf32(float value) {

@@ -4,6 +4,7 @@
 #include "codegen/simt/contraction_lowering.h"
 #include "diagrams/contains.h"
 #include "diagrams/rounding.h"
+#include "schedule/statements.h"
 
 namespace napkin::lowering {
 
@@ -34,7 +35,9 @@ Arrangement arrange(std::int64_t rows, std::int64_t columns, std::int64_t thread
 
 bool ContractionLowering::recognise() {
     const ArrayId target = compute_.statement.targets.front();
-    if (!is_floating(region_.region_.arrays[target.index()].type)) return false;
+    if (!is_floating(region_.region_.arrays[target.index()].type) ||
+        schedule::sums_integers(region_.region_, compute_.statement))
+        return false;
     const std::vector<AxisId> axes = region_.target_axes(compute_);
     const auto single = [&](AxisId axis) { return region_.ranges_.at(axis).capacity == 1; };
     std::optional<Contraction> found = contraction_of(compute_.statement, axes, [&](AxisId axis) {

@@ -238,15 +238,16 @@ void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expr
 }
 
 void TensorLowering::publish_matrix(const Expression& value, const Compute& compute,
-                                    const kernel::Expression& tile, const schedule::Panel& panel,
+                                    const kernel::Expression& tile, const Published& shape,
                                     ElementType type, Body& body) {
+    const schedule::Panel& panel = shape.panel;
     const std::string& row = axis_names_[panel.rows.index()].local;
     const std::string& column = axis_names_[panel.columns.index()].local;
     const std::string first = names_.fresh(column + "_first");
     const std::string result = names_.fresh("values");
     Vectors vectors;
     vectors.columns = panel.columns;
-    vectors.padded = schedule::panel_extent(plan_, panel.columns);
+    vectors.padded = shape.columns;
     constexpr std::int64_t kBytes = 16;
     vectors.count = kBytes / kernel::element_bytes(type);
     vectors.local = local_index(panel.columns);
@@ -324,8 +325,9 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     element.next_temporary = &temporaries_;
     const Code code = as_sort(ExpressionPrinter(scope).print(whole, element), Sort::Real);
     kernel::Expression tests = true;
-    for (const AxisId axis : {panel.rows, panel.columns})
-        tests = std::move(tests) && is_inside(axis, schedule::panel_extent(plan_, axis));
+    for (const auto& [axis, held] :
+         {std::pair(panel.rows, shape.rows), std::pair(panel.columns, shape.columns)})
+        tests = std::move(tests) && is_inside(axis, held);
     each.push_back(assign(subscript(variable(result), variable("j")),
                           choose(tests, code.value, kernel::real(0))));
     Body at_once = define_parts(panel.rows);
@@ -373,7 +375,9 @@ void TensorLowering::lower_publish(const schedule::Op& op, const Compute& comput
             return body.push_back(
                 {Run{call("store", {place(*side.direct), shared_buffer(op.writes.front()),
                                     warp_part(*plan_.row), first_column(product.depth)})}});
-        return publish_matrix(side.value, compute, shared_buffer(op.writes.front()), *side.panel,
+        return publish_matrix(side.value, compute, shared_buffer(op.writes.front()),
+                              {*side.panel, schedule::panel_extent(plan_, side.panel->rows),
+                               schedule::panel_extent(plan_, side.panel->columns)},
                               product.type, body);
     }
     add_comments(text_of(compute.statement), span, compute.via, body);
@@ -386,8 +390,10 @@ void TensorLowering::lower_publish(const schedule::Op& op, const Compute& comput
     if (info.rounds && info.type != ElementType::F32)
         value = {Convert{info.type, {std::move(value)}}, {}};
     publish_matrix(value, compute, matrix(target),
-                   {info.axes[tile.row_dimension], info.axes[tile.column_dimension]}, tile.type,
-                   body);
+                   {{info.axes[tile.row_dimension], info.axes[tile.column_dimension]},
+                    tile.rows,
+                    tile.columns},
+                   tile.type, body);
 }
 
 }  // namespace napkin::lowering

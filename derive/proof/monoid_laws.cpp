@@ -52,6 +52,7 @@ public:
     }
 
     std::string run() {
+        if (folds_.empty()) return "";  // Nobody asks for its laws.
         Element identity;
         for (const Expression& part : monoid_.identity) identity.push_back(evaluator_.value(part));
         for (int i = 0; i < kTrials; ++i) {
@@ -78,10 +79,10 @@ private:
         return element;
     }
     Element draw_one() {
-        const Fold* fold = folds_.empty() ? nullptr : folds_[index_below(folds_.size())];
+        known_.clear();
         Element element;
-        for (std::size_t i = 0; i < monoid_.combine.size(); ++i)
-            element.emplace_back(fold ? drawn(fold->values[i], 0) : anything());
+        for (const Expression& value : folds_[index_below(folds_.size())]->values)
+            element.emplace_back(drawn(value, 0));
         return element;
     }
     std::size_t index_below(std::size_t count) {
@@ -101,15 +102,23 @@ private:
                 scales_.push_back(std::abs(*value));
         });
     }
-    /// The expression where every input is drawn anew: what is a constant or above zero stays so.
+    /// The expression where inputs are drawn, one that several parts of an element read for all of
+    /// them: what is a constant or above zero stays so.
     double drawn(const Expression& expression, int depth) {
         if (const Number* number = std::get_if<Number>(&expression.node)) return number->value;
         if (const Convert* convert = std::get_if<Convert>(&expression.node))
             return drawn(convert->argument.front(), depth);
-        if (const Read* element = std::get_if<Read>(&expression.node))
-            return drawn(element->array, depth);
         const Apply* call = std::get_if<Apply>(&expression.node);
-        if (call == nullptr) return static_cast<double>(random_.below(5));  // an index or a size
+        if (call == nullptr) {
+            for (const auto& [known, value] : known_)
+                if (known == expression) return value;
+            const Read* element = std::get_if<Read>(&expression.node);
+            const double value = element != nullptr
+                                     ? drawn(element->array, depth)
+                                     : static_cast<double>(random_.below(5));  // an index or a size
+            known_.emplace_back(expression, value);
+            return value;
+        }
         std::vector<double> arguments;
         for (const Expression& argument : call->arguments)
             arguments.push_back(drawn(argument, depth));
@@ -122,6 +131,7 @@ private:
                 const Map* map = std::get_if<Map>(&statement.body);
                 if (map && statement.targets.front() == array) return drawn(map->value, depth + 1);
             }
+        if (diagram_[array].type == ElementType::Bool) return static_cast<double>(random_.below(2));
         return anything();
     }
     Element combine(const Element& a, const Element& b) {
@@ -137,6 +147,7 @@ private:
     const Monoid& monoid_;
     std::vector<const Fold*> folds_;  ///< by the monoid
     std::vector<double> scales_ = {1};
+    std::vector<std::pair<Expression, double>> known_;  ///< of the element that is drawn
     Random random_;
     ExtendedDomain domain_;
     PlainEvaluator<ExtendedDomain> evaluator_;

@@ -10,8 +10,8 @@
 namespace napkin::proof {
 
 /// What does not hold, in words with the elements that show it; empty where nothing was found.
-/// Checked are associativity, that the identity is neutral, and commutativity unless the
-/// declaration denies it.
+/// Of monoids that some fold asks for, checked are associativity, that the identity is neutral, and
+/// commutativity unless the declaration denies it.
 [[nodiscard]] std::string broken_law(const Diagram& diagram, std::uint64_t seed);
 
 }  // namespace napkin::proof

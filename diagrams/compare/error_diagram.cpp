@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "diagrams/checked.h"
 #include "diagrams/compare.h"
 #include "diagrams/compare/error_expression.h"
 #include "diagrams/overloaded.h"
@@ -178,7 +179,10 @@ private:
         const Expression& value = fold.values[0];
         Expression error = error_of_element(target, value);
         Expression seed = fold.seed.empty() ? number(0) : error_of(bounds_, fold.seed[0]);
-        const bool integral = error_bounds::is_integral(source_, value);
+        std::int64_t terms = 1;
+        for (const AxisId axis : fold.over)
+            terms = saturating_multiply(terms, source_[axis].extent);
+        const bool integral = error_bounds::is_integral(source_, value, terms);
         if (fold.monoid == kMax || fold.monoid == kMin) {
             if (is_zero(error) && is_zero(seed)) return;
             set_bound(target, error_bounds::larger(error_of_extreme(statement, fold, error), seed));

@@ -7,6 +7,7 @@
 
 #include "diagrams/compare.h"
 #include "diagrams/infinity.h"
+#include "diagrams/integer_range.h"
 #include "diagrams/literal.h"
 #include "diagrams/overloaded.h"
 #include "diagrams/value_kind.h"
@@ -397,7 +398,10 @@ bool is_whole_power(const Apply& call) {
     return exponent != nullptr && *exponent >= 0 && is_whole(*exponent);
 }
 
-bool is_integral(const Diagram& diagram, const Expression& expression) {
+namespace {
+
+/// Whether all it is made of is whole, and stays so.
+bool is_whole_throughout(const Diagram& diagram, const Expression& expression) {
     return std::visit(
         overloaded{
             [](const Number& literal) { return literal.value == std::floor(literal.value); },
@@ -413,13 +417,37 @@ bool is_integral(const Diagram& diagram, const Expression& expression) {
                 return !real &&
                        std::all_of(call.arguments.begin() + static_cast<std::ptrdiff_t>(first),
                                    call.arguments.end(), [&](const Expression& argument) {
-                                       return is_integral(diagram, argument);
+                                       return is_whole_throughout(diagram, argument);
                                    });
             },
             [](const Convert& convert) { return !is_floating(convert.type); },
             [](const Operand&) { return false; },
         },
         expression.node);
+}
+
+}  // namespace
+
+bool is_integral(const Diagram& diagram, const Expression& expression, std::int64_t times) {
+    constexpr Interval kExactInF32 = {-(std::int64_t{1} << 24), std::int64_t{1} << 24};
+    if (!is_whole_throughout(diagram, expression)) return false;
+    if (kind_of(diagram, expression) != ValueKind::Real) return true;
+    const Expression whole = rewrite(expression, [](Expression node) {
+        if (Number* literal = std::get_if<Number>(&node.node))
+            literal->is_integer = std::abs(literal->value) <= 0x1p53;
+        return node;
+    });
+    const std::optional<Interval> range =
+        value_range(whole, [&](const Expression& leaf) -> std::optional<Interval> {
+            if (const AxisIndex* index = std::get_if<AxisIndex>(&leaf.node))
+                return Interval{0, diagram[index->axis].extent - 1};
+            if (const SizeOf* size = std::get_if<SizeOf>(&leaf.node))
+                return Interval{1, diagram[size->axis].extent};
+            const Read* element = std::get_if<Read>(&leaf.node);
+            if (element == nullptr) return std::nullopt;
+            return range_of(diagram[element->array].type);
+        });
+    return range && (*range * Interval{times, times}).within(kExactInF32);
 }
 
 Expression error_of(const Bounds& bounds, const Expression& expression) {

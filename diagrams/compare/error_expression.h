@@ -31,7 +31,9 @@ struct Bounds {
 /// The error after rounding to a type of a value with error `error`.
 [[nodiscard]] Expression rounded_error(ElementType type, const Expression& value,
                                        const Expression& error);
-/// Integers computed from integers: exact, whatever the floating type.
-[[nodiscard]] bool is_integral(const Diagram& diagram, const Expression& expression);
+/// Whole numbers made of whole numbers, and sums of so many of them: exact, those of integers
+/// whatever the floating type, real ones as far as f32 has them.
+[[nodiscard]] bool is_integral(const Diagram& diagram, const Expression& expression,
+                               std::int64_t times = 1);
 
 }  // namespace napkin::error_bounds

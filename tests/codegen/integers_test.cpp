@@ -2,6 +2,8 @@
 // which an f32 has not all; a target that does not take them says so.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <random>
 
@@ -38,6 +40,84 @@ IntegerTrial draw_integers(std::uint32_t seed, const char* target) {
 }
 
 }  // namespace
+
+TEST_CASE("kernels: sums of integers are exact in an f32, or a target does not take them") {
+    struct Sum {
+        const char* body;
+        double first;
+        double others;
+    };
+    const Sum sums[] = {
+        {"input X[m, n] : i32\n output W[m] : f32 = sum(n) X[m, n]", 1 << 24, 1},
+        {"input X[m, n] : i32\n output W[m, n] : f32 = scan[n] sum X[m, n]", 1 << 24, 1},
+        {"input X[m, n] : i8, Y[k, n] : i8\n output W[m, k] : f32 = sum(n) X[m, n] * Y[k, n]", 127,
+         127},
+        {"input X[m, n] : i8, Y[k, n] : i8\n output W[m, k] : f32 = sum(n) 1.0 * X[m, n] * Y[k, n]",
+         127, 126},
+        {"output W[m] : f32 = sum(n) 1.0 * n * n", 0, 0},
+    };
+    for (const Sum& sum : sums) {
+        const Diagram diagram = test::load(
+            std::string("diagram sums { axis m = 16, k = 16, n = 1201\n ") + sum.body + " }");
+        const State state = initial_state(diagram);
+        for (const char* target : {"simt", "sm_80"}) {
+            INFO(std::string(target), ": ", std::string(sum.body));
+            EmitOptions how;
+            how.target = target;
+            const Result<EmittedProgram> program = emit(state, test::program_of(state), how);
+            if (!program) {
+                CHECK_EQ(program.error().list.front().code, "E0905");
+                CHECK_NE(std::string(target), "simt");
+                continue;
+            }
+            const auto arrange = [&](Tensors& inputs) {
+                for (auto& [id, tensor] : inputs) {
+                    std::fill(tensor.values.begin(), tensor.values.end(), sum.others);
+                    tensor.values.front() = sum.first;
+                }
+            };
+            CHECK_EQ(test::wrong_with(state, *program, 1, arrange), "");
+        }
+    }
+}
+
+TEST_CASE("kernels: numbers are rounded to every type as the reference does") {
+    const std::string reals = R"(
+  output A[n] : f32 = i4(X[n])
+  output B[n] : f32 = i8(X[n])
+  output F[n] : f32 = e4m3(X[n])
+  output G[n] : f32 = e5m2(X[n])
+  output H[n] : f32 = f16(X[n])
+  output I[n] : f32 = bf16(X[n])
+  output K[n] : f32 = tf32(X[n])
+)";
+    const std::string integers = R"(
+  output D[n] : i32 = i4(C[n])
+  output E[n] : i32 = i8(C[n])
+  output J[n] : i32 = i32(X[n])
+)";
+    for (const auto& [target, outputs] :
+         {std::pair("sm_80", reals), std::pair("simt", reals), std::pair("simt", integers)}) {
+        INFO(std::string(target), outputs);
+        const State state = initial_state(
+            test::load("diagram rounds {\n  axis n = 64\n  input X[n] : f32\n  input C[n] : i32" +
+                       outputs + "}"));
+        EmitOptions how;
+        how.target = target;
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), how);
+        REQUIRE(program);
+        const auto arrange = [&](Tensors& inputs) {
+            for (auto& [id, tensor] : inputs)
+                for (std::size_t at = 0; at < tensor.values.size(); ++at) {
+                    const double around = static_cast<double>(at) - 32;
+                    tensor.values[at] = around * (at % 3 == 0 ? 0.5 : at % 3 == 1 ? 1 : 40);
+                    if (state.diagram[id].name == "C")
+                        tensor.values[at] = std::floor(tensor.values[at]);
+                }
+        };
+        CHECK_EQ(test::wrong_with(state, *program, 1, arrange), "");
+    }
+}
 
 // NAPKIN_TRIALS lengthens the search for counterexamples, NAPKIN_SEED says where it starts.
 TEST_CASE("kernels of integers, at random, are exact on every target that takes them") {

@@ -330,6 +330,19 @@ diagram folded {
     const proof::ProgramProof order =
         prove_at(fold("(a * c, b * c + d) identity (1, 0)"), "fuse all\nstream t by 3");
     CHECK_EQ(order.broken_law.find("monoid `two`: it is not commutative at"), 0);
+    // Parts of an element are of the same inputs, and whether a condition holds is one of them.
+    const proof::ProgramProof latest = prove_at(R"(
+monoid latest(a, f; b, g) = (if g > 0 then b else a, max(f, g)) identity (0, 0) noncommutative
+monoid unused(a; b) = a - b identity 0
+diagram folded {
+  axis t = 7
+  input A[t] : f32
+  input there[t] : bool
+  P, H = latest(t) (if there[t] then A[t] else 0, if there[t] then 1 else 0)
+  output Y = H + P
+})",
+                                                "fuse all\nstream t by 3");
+    CHECK_EQ(latest.broken_law, "");
     // Elements are drawn about as large as the rule's own numbers.
     for (const char* cap : {"1", "300", "1000", "1e6"})
         CHECK_EQ(

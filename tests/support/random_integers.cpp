@@ -101,7 +101,7 @@ private:
     std::string expression(const Names& scope, int bits, int depth) {
         if (depth == 0 || bits < 4) return leaf(scope, bits);
         const auto part = [&](int of) { return "(" + expression(scope, of, depth - 1) + ")"; };
-        switch (below(12)) {
+        switch (below(13)) {
         case 0: return part(bits - 1) + " + " + part(bits - 1);
         case 1: return part(bits - 1) + " - " + part(bits - 1);
         case 2:
@@ -116,6 +116,7 @@ private:
         case 8: return "-" + part(bits);
         case 9: return "abs" + part(bits);
         case 10: return "bit_and(" + part(bits) + (bits < 17 ? ", 7)" : ", 65535)");
+        case 11: return pick({"i4", bits < 8 ? "i4" : "i8"}) + part(bits);
         default: return depth > 1 ? "(" + reduction(scope, bits) + ")" : part(bits);
         }
     }
