@@ -10,6 +10,8 @@
 // keep are kept for this.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
 
 #include "derive/rewriting/simplify.h"
 #include "derive/rules/splitting.h"
@@ -79,18 +81,21 @@ Expression Splitting::inlined(const Expression& expression, bool all) const {
 
 bool Splitting::mentions_centre(const Expression& expression) const {
     bool found = false;
-    walk(expression, [&](const Expression& node) {
-        const Read* element = std::get_if<Read>(&node.node);
-        if (element == nullptr || found) return;
-        if (is_state(element->array)) {
-            found = held(element->array) != nullptr;
-            return;
+    std::set<ArrayId> seen;
+    const std::function<void(const Expression&)> look = [&](const Expression& value) {
+        for (const ArrayId read : arrays_read(value)) {
+            if (found || !seen.insert(read).second) continue;
+            if (is_state(read)) {
+                found = held(read) != nullptr;
+                continue;
+            }
+            for (const Statement& statement : accumulator_.body)
+                if (const Map* map = std::get_if<Map>(&statement.body);
+                    map != nullptr && statement.targets.front() == read)
+                    look(map->value);
         }
-        for (const Statement& statement : accumulator_.body)
-            if (const Map* map = std::get_if<Map>(&statement.body);
-                map != nullptr && statement.targets.front() == element->array)
-                found = found || mentions_centre(map->value);
-    });
+    };
+    look(expression);
     return found;
 }
 

@@ -15,6 +15,8 @@ struct Chain {
 constexpr Chain kChains[] = {
     {"X[n, x]", "A * A", "applied"},
     {"X[n, x]", "A * (1 - A)", "applied"},
+    {"0.5 * X[n, x]", "A * (2 - X[n, x] * A)", "applied"},
+    {"X[n, x]", "exp(A) + A", "applied"},
     {"X[n, x]", "if A > 0 then A else 0.5 * A", "applied"},
     {"exp(X[n, x] - m[n])", "A * A", "applied"},
     {"exp(X[n, x] - m[n])", "A + A * 3", "applied"},
@@ -57,6 +59,7 @@ TEST_CASE("separation: what many read is looked at once") {
         if (outcome != "applied") continue;
         const Result<TileProgram> program = expand(derive(diagram, steps));
         CHECK_FALSE(proof::check_safety(diagram, *program, 1).arrays.empty());
+        CHECK_EQ(refusal(diagram, std::string(steps) + "\nsplit-stream x by 4"), "applied");
     }
 }
 

@@ -12,6 +12,7 @@ void merge(Class& into, const Class& from) {
     into.streamed |= from.streamed;
     into.folded |= from.folded;
     into.exponential |= from.exponential;
+    into.length += from.length;
     into.infinite |= from.infinite;
     into.axes.insert(from.axes.begin(), from.axes.end());
 }

@@ -77,6 +77,7 @@ struct Class {
     bool folded = false;       ///< depends on a fold over it
     bool exponential = false;  ///< an exponential occurs in it
     bool infinite = false;     ///< a literal -inf or a mask occurs in it
+    double length = 1;         ///< parts, each counted as often as it would be written
     std::set<AxisId> axes;
     [[nodiscard]] bool mixed() const { return streamed && folded; }
 };

@@ -6,8 +6,12 @@
 
 namespace napkin::separation {
 
+/// What is longer than anybody reads is cut.
 std::string Judged::name(TermId term) const {
-    return "`" + term_text(cascade, term) + "`";
+    constexpr std::size_t kLong = 200;
+    std::string text = term_text(cascade, term);
+    if (text.size() > kLong) text = text.substr(0, text.rfind(' ', kLong)) + " ...";
+    return "`" + text + "`";
 }
 
 void Judgements::add(Obligation made, std::optional<std::uint32_t> largest_term_of) {

@@ -11,6 +11,9 @@ namespace {
 
 /// A list of the largest elements is kept in full by every merge; a longer one is no small state.
 constexpr std::int64_t kLongestList = 32;
+/// A longer formula is not substituted: in a chain whose statements use the one before twice it
+/// doubles with each of them.
+constexpr double kLongestFormula = 2000;
 
 /// Whether the sizes of both axes follow from that of one.
 bool grows_along(const Diagram& diagram, AxisId rank, AxisId over) {
@@ -222,6 +225,7 @@ Part Cascade::add_map(const Statement& statement, const Map& map) {
                                           .parts = {value}}));
         return Part::Mixed;
     }
+    if (!of.mixed() && of.length > kLongestFormula) return materialise(statement, of);
     define(target, value);
     if (of.mixed()) return Part::Mixed;
     return of.folded ? Part::Tail : Part::Chunk;
