@@ -47,6 +47,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"multiply_narrow", {}, {0}},
         {"multiply_tail",  {},  {0}},
         {"named_barrier",  {},  {}},
+        {"parted_barrier",  {},  {}},
         {"outer_product",  {},  {0}},
         {"publish",        {0}, {}},
         {"publish_nibbles", {0}, {}},

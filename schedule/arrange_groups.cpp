@@ -50,12 +50,17 @@ std::int64_t groups_of(const Program& program) {
     return program.agents.front().warps / kWarpsOfGroup;
 }
 
+/// Whether the group that copies looks at the data that decides, for one tile after another.
+bool marks_tile_by_tile(const Program& program) {
+    return program.persistent && !program.marks.empty();
+}
+
 }  // namespace
 
 std::int64_t registers_of_copies(const Program& program) {
     const bool bulk = std::all_of(program.rings.begin(), program.rings.end(),
                                   [](const Ring& ring) { return ring.bulk; });
-    if (bulk) return kCopyRegisters;
+    if (bulk) return marks_tile_by_tile(program) ? kMarkRegisters : kCopyRegisters;
     return std::min(kOwnCopyRegisters, registers_at_launch(groups_of(program), program.resident));
 }
 
@@ -81,6 +86,21 @@ bool marks_inside_loop(const std::vector<TileStatement>& body, bool inside) {
         if (loop == nullptr) return false;
         return (inside && !loop->data_masks.empty()) || marks_inside_loop(loop->body, true);
     });
+}
+
+/// Who finds out which chunks of loops are visited, where data decides: the agent that copies what
+/// they load, or the whole block.
+enum class Marked { None, ByCopies, ByAll };
+Marked marked_loops(const RegionProgram& region) {
+    Marked marked = Marked::None;
+    for (const Loop* loop : loops_of(region)) {
+        if (loop->data_masks.empty() || marked == Marked::ByAll) continue;
+        const bool loads = std::any_of(loop->body.begin(), loop->body.end(), [](const auto& each) {
+            return std::holds_alternative<Load>(each.node);
+        });
+        marked = loads ? Marked::ByCopies : Marked::ByAll;
+    }
+    return marked;
 }
 
 std::string why_no_product(const RegionProgram& region, const Plan& plan) {
@@ -341,14 +361,13 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
     if (std::optional<Refusal> refusal = GroupArrangement(region, limits, wanted, plan).run())
         return refusal;
     widen_panels(region, limits, plan);
-    bool marked = false;
-    for_statements(region.body, [&](const TileStatement&, const Loop* loop) {
-        marked = marked || (loop != nullptr && !loop->data_masks.empty());
-    });
-    if (marked && wanted.persistent.value_or(false))
-        return Refusal{"data decides which chunks a tile visits, which a block finds out once",
-                       "leave it out, and the planner chooses", SettingName{"persistent", ""}};
-    plan.persistent = wanted.persistent.value_or(!marked && gains_from_tiles(plan));
+    const Marked marked = marked_loops(region);
+    if (marked == Marked::ByAll && wanted.persistent.value_or(false))
+        return Refusal{
+            "data decides which chunks a loop visits that copies nothing, which a block finds out "
+            "once",
+            "leave it out, and the planner chooses", SettingName{"persistent", ""}};
+    plan.persistent = wanted.persistent.value_or(marked == Marked::None && gains_from_tiles(plan));
     return std::nullopt;
 }
 

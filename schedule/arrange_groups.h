@@ -16,9 +16,10 @@ namespace napkin::schedule {
                                                     const Limits& limits,
                                                     const RegionSchedule& wanted, Plan& plan);
 
-/// What a thread of the group that copies keeps where bulk copies bring everything, and where it
-/// copies itself.
+/// What a thread of the group that copies keeps where bulk copies bring everything, where it looks
+/// at data to know which, and where it copies itself.
 inline constexpr std::int64_t kCopyRegisters = 24;
+inline constexpr std::int64_t kMarkRegisters = 40;
 inline constexpr std::int64_t kOwnCopyRegisters = 80;
 
 /// Registers that each thread may take where so many warp groups of a block compute, one copies and

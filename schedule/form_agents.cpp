@@ -63,7 +63,7 @@ private:
         for (const Item& item : body) {
             if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) {
                 visit(loop->body);
-                if (is_searched(*loops_[loop->source]) && copies(loop->body)) add_list(*loop);
+                if (is_listed(*loops_[loop->source]) && copies(loop->body)) add_list(*loop);
             }
             const OpId* id = std::get_if<OpId>(&item.node);
             if (id == nullptr || program_[*id].completion != Completion::CopyGroup) continue;
@@ -90,9 +90,11 @@ private:
         }
     }
 
-    /// Whether no closed form says which chunks a loop visits, and no data.
-    [[nodiscard]] bool is_searched(const Loop& loop) const {
-        if (!varies_along(loop) || !loop.data_masks.empty()) return false;
+    /// Whether no closed form says which chunks a loop visits. What data leaves of them the block
+    /// marks while all of it is together, of its only tile.
+    [[nodiscard]] bool is_listed(const Loop& loop) const {
+        if (!loop.data_masks.empty()) return program_.persistent;
+        if (!varies_along(loop)) return false;
         const index::Mask mask(region_.axes, loop.visible);
         return !mask.where_met().empty() && !mask.chunks_met(loop.axis, loop.size, true);
     }

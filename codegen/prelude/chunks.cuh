@@ -45,12 +45,15 @@ constexpr int kMarksAtOnce = 16;
 
 /// Marks the first kMost chunks that start at `first`, `first + size` and so on before `end` with
 /// what `mark_of` says of their start, which a warp finds together: of several at once, so that it
-/// waits for their elements once. The block waits before it reads them.
+/// waits for their elements once. kWarps from `first_warp` on come here, and wait before they read
+/// them.
 template <int kMost, int kWarps, class T, class MarkOf>
-NK_DEVICE void mark_chunks(Shared<T> marks, int first, int end, int size, MarkOf mark_of) {
+NK_DEVICE void mark_chunks(Shared<T> marks, int first, int end, int size, int first_warp,
+                           MarkOf mark_of) {
     constexpr int kAtOnce = 4;
     const int count = minimum(kMost, (end - first + size - 1) / size);
-    for (int begin = warp_index(); begin < count; begin += kWarps * kAtOnce) {
+    const int warp = warp_index() - first_warp;
+    for (int begin = warp; begin < count; begin += kWarps * kAtOnce) {
         int found[kAtOnce];
 #pragma unroll
         for (int i = 0; i < kAtOnce; ++i)
@@ -61,7 +64,7 @@ NK_DEVICE void mark_chunks(Shared<T> marks, int first, int end, int size, MarkOf
                 marks[begin + i * kWarps] = static_cast<T>(found[i]);
     }
     const int marked = maximum(count, 0);
-    if (warp_index() == 0 && lane_index() < (kMarksAtOnce - marked % kMarksAtOnce) % kMarksAtOnce)
+    if (warp == 0 && lane_index() < (kMarksAtOnce - marked % kMarksAtOnce) % kMarksAtOnce)
         marks[marked + lane_index()] = Mark::Empty;
 }
 

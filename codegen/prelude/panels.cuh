@@ -125,6 +125,12 @@ struct Copied {
     }
 };
 
+/// A named barrier of warps of which one thread may have done more than the others.
+NK_DEVICE void parted_barrier(int number, int threads) {
+    warp_barrier();
+    named_barrier(number, threads);
+}
+
 /// Where one thread lists chunks for the computing warps, and whether all of their tests are known
 /// to hold: as a ring of numbers.
 template <int kStages>

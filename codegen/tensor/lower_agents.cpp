@@ -201,7 +201,7 @@ bool TensorLowering::copies_search() const {
 void TensorLowering::lower_agents(Body& body) {
     program_.other_threads = kGroup;
     const std::int64_t groups = program_.threads / kGroup;
-    mark_before_agents(body);
+    if (!schedule_.persistent) mark_before_agents(body);
     declare_rings(body);
     const auto outer_ranges = ranges_;
     Body load = {{kernel::Comment{"This warp group copies for the others.", true}}};
@@ -212,7 +212,10 @@ void TensorLowering::lower_agents(Body& body) {
             {Run{call({"give_up_registers", {schedule::registers_of_copies(schedule_)}})}});
     const bool bulk = std::all_of(schedule_.rings.begin(), schedule_.rings.end(),
                                   [](const schedule::Ring& ring) { return ring.bulk; });
-    copied_by_warp_ = bulk && copies_search();
+    if (schedule_.persistent && !schedule_.marks.empty())
+        copiers_ = Copiers::Group;
+    else if (bulk && copies_search())
+        copiers_ = Copiers::Warp;
     if (!bulk) {
         copied_ = names_.fresh("copied");
         load.push_back(kernel::declare("Copied", copied_));
@@ -220,10 +223,10 @@ void TensorLowering::lower_agents(Body& body) {
     Body copies = agent_of(true);
     if (!bulk) copies.push_back(copied("finish", {}));
     const kernel::Expression first = variable("kThreads");
-    if (bulk)
-        copies =
-            only_if(copied_by_warp_ ? thread_index() < first + 32 : equal(thread_index(), first),
-                    std::move(copies));
+    if (bulk && copiers_ != Copiers::Group)
+        copies = only_if(
+            copiers_ == Copiers::Warp ? thread_index() < first + 32 : equal(thread_index(), first),
+            std::move(copies));
     append(load, std::move(copies));
     load.push_back({kernel::LeaveIf{true}});
     append(body, only_if(thread_index() >= variable("kThreads"), std::move(load)));
@@ -280,7 +283,7 @@ void TensorLowering::lower_fills(const schedule::Body& items, Body& body) {
                         kernel::Statement{Run{invoke(member(name, "fill"), {content, bytes})}});
             // Where threads copy or search too, one of them makes the bulk copies.
             if (!all_bulk) fill.insert(fill.begin(), copied("wait_free", {name, content}));
-            if (!all_bulk || copied_by_warp_)
+            if (!all_bulk || copiers_ != Copiers::Thread)
                 fill = only_if(equal(thread_index(), variable("kThreads")), std::move(fill));
         } else {
             fill.insert(fill.begin(), copied("wait_free", {name, content}));
@@ -317,7 +320,8 @@ void TensorLowering::lower_fill_loop(const schedule::ChunkLoop& loop, Body& body
     if (const auto count = counts_.find(loop.source); count != counts_.end())
         turns.body.push_back(kernel::add_to(variable(count->second), 1));
     body.push_back({std::move(turns)});
-    if (list != lists_.end()) put(code.end, true, body);
+    // The others go up to the end of the axis.
+    if (list != lists_.end()) put(expression_of(code.outer.start + code.outer.count), true, body);
     ranges_[loop.axis] = code.outer;
 }
 

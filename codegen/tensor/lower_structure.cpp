@@ -16,9 +16,6 @@ using kernel::call;
 using kernel::Run;
 using kernel::variable;
 
-/// The barrier of the threads that compute, beside one of copies.
-constexpr int kComputeBarrier = 1;
-
 }  // namespace
 
 TensorLowering::TensorLowering(const State& state, const RegionProgram& region,

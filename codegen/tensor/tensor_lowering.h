@@ -32,6 +32,10 @@ private:
     using Home = schedule::Home;
     using LeafId = schedule::LeafId;
 
+    /// The barriers of the threads that compute, and of those that copy.
+    static constexpr int kComputeBarrier = 1;
+    static constexpr int kCopyBarrier = 2;
+
     /// A fragment's type and how its elements are indexed.
     struct Columns {
         kernel::Type type = "float";  ///< `Fragment<2, 8>`
@@ -496,10 +500,17 @@ private:
 
     // lower_publish.cpp
     void lower_publish(const schedule::Op& op, const Compute& compute, Span span, Body& body);
+    /// A matrix in shared memory: what runs along it, and how many elements it has, which may be
+    /// more than the block needs.
+    struct Published {
+        schedule::Panel panel;
+        std::int64_t rows = 0;
+        std::int64_t columns = 0;
+    };
     /// A matrix of which every element is an expression; 0 beyond the edges.
     void publish_matrix(const Expression& value, const Compute& compute,
-                        const kernel::Expression& tile, const schedule::Panel& panel,
-                        ElementType type, Body& body);
+                        const kernel::Expression& tile, const Published& shape, ElementType type,
+                        Body& body);
     // lower_vector.cpp
     void lower_shared_vector(const Compute& compute, Body& body);
     [[nodiscard]] Code vector_element(const Compute& compute, const Expression& expression,
@@ -573,13 +584,15 @@ private:
     std::map<std::uint32_t, std::string> counts_;  // by loop
     /// By loop: the list of its chunks, and the variable that counts those before.
     std::map<std::uint32_t, std::pair<std::string, std::string>> lists_;
-    std::string turn_count_;       // of the loop whose turns are made
-    bool leading_ = false;         // whether what is lowered is of the chunk after the turn's
-    std::string tile_count_;       // of the tiles that the block has begun before this one
-    bool apart_ = false;           // whether that agent is lowered now
-    bool searches_ = false;        // whether lanes try chunks together
-    std::string copied_;           // the variable of what its threads copy themselves
-    bool copied_by_warp_ = false;  // whether that agent's first warp is together where it copies
+    std::string turn_count_;  // of the loop whose turns are made
+    bool leading_ = false;    // whether what is lowered is of the chunk after the turn's
+    std::string tile_count_;  // of the tiles that the block has begun before this one
+    bool apart_ = false;      // whether that agent is lowered now
+    bool searches_ = false;   // whether lanes try chunks together
+    std::string copied_;      // the variable of what its threads copy themselves
+    /// Who of that agent is together where it makes bulk copies: one that searches is a warp.
+    enum class Copiers { Thread, Warp, Group };
+    Copiers copiers_ = Copiers::Thread;
     /// What marks say of a loop's chunks, and where they were made before the agents part.
     struct Marked {
         std::vector<Expression> conditions;  ///< that hold everywhere in a full chunk

@@ -24,6 +24,8 @@ using kernel::variable;
 /// Which chunks are visited, where masks may skip some: those of a progression, or those that a
 /// function finds.
 void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
+    code.first = expression_of(code.outer.start);
+    if (!apart_ && lists_.contains(code.loop.source)) return take_listed(code, body);
     if (const auto made = marked_.find(code.loop.source);
         program_.other_threads > 0 && made != marked_.end()) {
         code.first = made->second.first;
@@ -31,8 +33,6 @@ void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
         code.next = made->second.next;
         return;
     }
-    code.first = expression_of(code.outer.start);
-    if (!apart_ && lists_.contains(code.loop.source)) return take_listed(code, body);
     find_by_index(code, body);
     if (!code.statement.data_masks.empty()) find_by_data(code, body);
 }
@@ -289,14 +289,22 @@ void TensorLowering::declare_marks(ChunkLoop& code, Marked& marked, Body mark_of
     const schedule::BufferId buffer = schedule_.marks.at(code.loop.source);
     const kernel::Expression marks = variable(buffer_names_.at(buffer));
     const std::int64_t most = schedule_[buffer].bytes;
-    const std::int64_t warps = (program_.threads + program_.other_threads) / 32;
-    if (chunked_) body.push_back({kernel::Barrier{}});
+    // Of one tile after another the agent that copies makes them alone.
+    const kernel::Expression first_warp = apart_ ? program_.threads / 32 : 0;
+    const std::int64_t warps =
+        apart_ ? program_.other_threads / 32 : (program_.threads + program_.other_threads) / 32;
+    const auto wait = [&] {
+        body.push_back(apart_ ? kernel::Statement{Run{
+                                    call("parted_barrier", {kCopyBarrier, program_.other_threads})}}
+                              : kernel::Statement{kernel::Barrier{}});
+    };
+    if (chunked_ || apart_) wait();
     body.push_back({Run{
         call({"mark_chunks", {most, warps}},
-             {marks, code.first, code.end, code.loop.size,
+             {marks, code.first, code.end, code.loop.size, first_warp,
               kernel::Expression(kernel::Lambda{{{"int", code.start}}, std::move(mark_of)})})}});
     // Agents part at a barrier of their own.
-    if (program_.other_threads == 0) body.push_back({kernel::Barrier{}});
+    if (apart_ || program_.other_threads == 0) wait();
     const kernel::Expression start = variable(code.start);
     const kernel::Expression first = code.first;
     const std::int64_t size = code.loop.size;

@@ -321,8 +321,6 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
             emit(state, test::program_of(state), group_options())};
         if (text.find("persistent") == std::string::npos)
             programs = {with_tiles(state, false), with_tiles(state, true)};
-        // Where data decides which chunks a tile visits, a block takes one.
-        if (derivation == std::string("attention_documents")) programs.pop_back();
         for (const Result<EmittedProgram>& program : programs) {
             REQUIRE(program);
             CHECK(std::any_of(program->kernels.begin(), program->kernels.end(),

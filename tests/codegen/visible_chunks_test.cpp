@@ -155,25 +155,42 @@ struct Made {
     EmittedProgram tested;
 };
 
+/// Kernels of a target, and those whose blocks take one tile after another, where it has such.
+std::vector<EmittedProgram> programs_of(const State& state, const char* target) {
+    std::vector<EmittedProgram> all;
+    for (const bool several : {false, true}) {
+        EmitOptions how;
+        how.target = target;
+        if (several) {
+            if (target != std::string("sm_90a")) break;
+            schedule::Request request;
+            request.region = test::program_of(state).regions.front().name;
+            request.schedule.persistent = true;
+            how.schedules.push_back(request);
+        }
+        Result<EmittedProgram> program = emit(state, test::program_of(state), how);
+        if (program)
+            all.push_back(std::move(*program));
+        else
+            CHECK_EQ(program.error().list.front().code, "E0905");
+    }
+    return all;
+}
+
 /// Kernels of all cases, compiled.
 std::vector<Made> made_of(const std::vector<Case>& cases) {
     std::vector<Made> all;
     std::vector<EmittedKernel> kernels;
     for (const Case& each : cases)
         for (const char* target : {"simt", "sm_80", "sm_90a"}) {
-            EmitOptions how;
-            how.target = target;
-            State state = each.state();
-            Result<EmittedProgram> program = emit(state, test::program_of(state), how);
-            if (!program) {
-                CHECK_EQ(program.error().list.front().code, "E0905");
-                continue;
+            const State state = each.state();
+            for (EmittedProgram& program : programs_of(state, target)) {
+                if (program.kernels.front().target != target) continue;
+                EmittedProgram tested = without_full_chunks(program);
+                kernels.push_back(program.kernels.front());
+                if (tested.kernels != program.kernels) kernels.push_back(tested.kernels.front());
+                all.push_back({each, state, std::move(program), std::move(tested)});
             }
-            if (program->kernels.front().target != target) continue;
-            EmittedProgram tested = without_full_chunks(*program);
-            kernels.push_back(program->kernels.front());
-            if (tested.kernels != program->kernels) kernels.push_back(tested.kernels.front());
-            all.push_back({each, std::move(state), std::move(*program), std::move(tested)});
         }
     CHECK_EQ(test::compile_together(kernels), "");
     return all;
