@@ -142,6 +142,18 @@ TEST_CASE("lessons show what their commands print") {
     }
 }
 
+TEST_CASE("lessons end with a quiz whose own answers are right") {
+    const std::string quoted = "`napkin quiz ";
+    for (const std::filesystem::path& page : lessons()) {
+        const std::string text = read_text(page);
+        const std::size_t open = text.find(quoted);
+        REQUIRE_NE(open, std::string::npos);
+        const std::string command = text.substr(open + 1, text.find('`', open + 1) - open - 1);
+        INFO(command);
+        CHECK_EQ(run_command({command + " < /dev/null", ""}).find("error["), std::string::npos);
+    }
+}
+
 TEST_CASE("the page on published algorithms shows what its commands print") {
     int blocks = 0;
     const std::string now =
