@@ -163,4 +163,25 @@ TEST_CASE("sm_90a: rows that are all there is of their axis fill panels of 64 by
              std::string::npos);
 }
 
+TEST_CASE(
+    "past the end: operands that a block computes are wider than their axes, and read to the end") {
+    for (const int depth : {16, 48, 80, 96})
+        for (const int keys : {40, 64}) {
+            const std::string text = fmt::format(
+                "diagram wide {{ axis q = 3, x = {}, d = {}, f = 32\n input Q[q, d], K[x, d], V[x, "
+                "f] "
+                ": bf16\n input s[d] : f32\n A[q, d] = Q[q, d] * 2\n R[x, d] = K[x, d] * s[d]\n "
+                "S[q, x] = sum(d) A[q, d] * R[x, d]\n output O[q, f] : f32 = sum(x) S[q, x] * V[x, "
+                "f] }}",
+                keys, depth);
+            INFO(text);
+            const State state = test::derive(test::load(text), "fuse all\ngroup q by 1");
+            EmitOptions how;
+            how.target = "sm_80";
+            const Result<EmittedProgram> program = emit(state, test::program_of(state), how);
+            REQUIRE(program);
+            CHECK_EQ(test::wrong_with(state, *program, 1), "");
+        }
+}
+
 }  // namespace napkin
