@@ -223,27 +223,54 @@ function addSliders() {
 
 function rowOf(name, value, form, note = "") {
   return `<tr><th scope="row">${name}</th><td class="value">${value}</td>` +
-    `<td class="form">${form ? mathElement(form) : ""}</td><td class="note">${note}</td></tr>`;
+    `<td class="form">${form}</td><td class="note">${note}</td></tr>`;
+}
+
+// How a number stands to the paper's form beside it.
+function formOf(amount, {ideal, leads}, values) {
+  if (!ideal) return "";
+  const excess = amount.values / evaluate(ideal, values) - 1;
+  if (Math.abs(excess) < 1e-9) return mathElement(ideal);
+  if (leads && excess > 0) return `${mathElement(ideal)} + …`;
+  return (excess < 0 ? "≤ " : "≥ ") + mathElement(ideal);
 }
 
 function figuresText(now) {
+  if (now.refused) return `<p class="remark">The derivation is refused here: ${escapeText(now.refused)}.</p>`;
   const region = now.largest;
-  const own = data.model.regions[now.regions.indexOf(region)];
-  const excess = now.time?.excesses.join("; ") ?? "";
+  const {M, A} = data.model.regions[now.regions.indexOf(region)].levels.block;
+  const values = Object.assign({}, ...now.regions.map((each) => each.values));
+  const excess = now.fits.excesses.join("; ");
   // What does not fit the memory that the bound is for may move less.
   const times = now.bound ? now.H.bits / 8 / now.bound : 0;
-  const ratio = times >= 1 || (times > 0 && !excess) ? `${digits(times)} × bound` : "";
+  const ratio = times >= 1 || (times > 0 && now.fits.known && !excess) ? `${digits(times)} × bound` : "";
   const best = now.best?.ratio ? `${digits(now.best.ratio)} × best` : "";
-  const time = now.time ? intervalText(now.time) : "–";
+  const fits = !now.fits.known ? "–" : excess ? "no" : "yes";
   return "<table>" +
-    rowOf("H", scaled(now.H.bytes, "B"), data.model.H.ideal, [ratio, best].filter(Boolean).join(", ")) +
-    rowOf("M", scaled(region.M.bytes, "B"), own.levels.block.M.ideal) +
-    rowOf("A", scaled(region.A.bytes, "B"), own.levels.block.A.ideal) +
-    rowOf("time", time, null, now.time ? `${escapeText(now.time.binds)} binds` : "") +
-    rowOf("fits", now.time ? (excess ? "no" : "yes") : "–", null, escapeText(excess)) + "</table>" +
-    (now.time === null || (now.bound === null && data.model.bound) ?
-      "<p class=\"remark\">Time, bound and what fits are no formulas: they are known while one slider is moved.</p>" : "") +
-    unitsText(now);
+    rowOf("H", scaled(now.H.bytes, "B"), formOf(now.H, data.model.H, values), [ratio, best].filter(Boolean).join(", ")) +
+    rowOf("M", scaled(region.M.bytes, "B"), formOf(region.M, M, region.values)) +
+    rowOf("A", scaled(region.A.bytes, "B"), formOf(region.A, A, region.values)) +
+    rowOf("time", now.time ? intervalText(now.time) : "–", "", now.time ? `${escapeText(now.time.binds)} binds` : "") +
+    rowOf("fits", fits, "", escapeText(excess)) + "</table>" + remarksText(now) + unitsText(now);
+}
+
+// Why something is not said.
+function remarksText(now) {
+  const remarks = [];
+  const moved = model.kernels.movedAt(positions);
+  if (now.time === null)
+    remarks.push("Time is no formula: it is read off the kernels, which napkin makes and this page cannot. " +
+      (moved.some((slider) => slider.kind === "bits") ? "None were made for values of other widths." :
+      "It has what came of them with one slider of a kernel moved, and with " +
+      (data.pairs.length ? "many pairs of two; here more are. " : "no two. ") +
+      "The command below says the time."));
+  if (!now.fits.known)
+    remarks.push(`Whether it fits is the kernel's to say: ${now.fits.open.map(({name, A}) =>
+      `A of ${escapeText(name)} is ${scaled(A.bytes, "B")}`).join(", ")}, and a kernel keeps some of that in registers ` +
+      "or holds more for its warps.");
+  if (now.bound === null && data.model.bound)
+    remarks.push("The bound counts elements that are needed, one slider moved or two that this page has together.");
+  return remarks.map((text) => `<p class="remark">${text}</p>`).join("");
 }
 
 function intervalText({low, high}) {
@@ -251,20 +278,30 @@ function intervalText({low, high}) {
   return from === to ? from : `${from} to ${to}`;
 }
 
+// A bar for each unit alone; below, where the kernel's time is known, what that is made of: the
+// launch, the unit that binds, and what of the others and of waits is not hidden behind it.
 function unitsText(now) {
-  const most = Math.max(...now.units.map((unit) => unit.high));
-  const bar = ({name, low, high}) => {
-    const part = (time) => `${(100 * time / most).toFixed(2)}%`;
-    const binds = name === now.time?.binds;
-    return `<tr><th scope="row">${escapeText(name)}${binds ? " <small>binds</small>" : ""}</th>` +
-      `<td class="value">${timeText(high)}</td><td class="bar${binds ? " binding" : ""}">` +
-      `<span style="width:${part(high)}"></span>` +
-      `<span class="low" style="width:${part(low)}"></span></td></tr>`;
-  };
-  const slowest = now.regions.length > 1 ? ` in the slowest kernel, ${escapeText(now.time?.kernel ?? "")}` : "";
-  const caption = now.time ? `Each unit alone${slowest}, as the model counts its work` :
+  const {time} = now;
+  const most = time?.seconds ?? Math.max(...now.units.map((unit) => unit.high));
+  const width = (seconds) => `width:${(100 * seconds / most).toFixed(2)}%`;
+  const row = (name, seconds, bar, kind = "") =>
+    `<tr><th scope="row">${name}</th><td class="value">${timeText(seconds)}</td><td class="bar ${kind}">${bar}</td></tr>`;
+  const units = now.units.map(({name, low, high}) => row(
+    escapeText(name) + (name === time?.binds ? " <small>binds</small>" : ""), high,
+    `<span style="${width(high)}"></span><span class="low" style="${width(low)}"></span>`,
+    name === time?.binds ? "binding" : ""));
+  const slowest = now.regions.length > 1 ? ` in the slowest kernel, ${escapeText(time?.kernel ?? "")}` : "";
+  const caption = time ? `Each unit alone${slowest}, as the model counts its work` :
     "Each unit alone, at the rate of its data sheet; light: were nothing found in the cache";
-  return `<table class="pipelines"><caption>${caption}</caption>${now.units.map(bar).join("")}</table>`;
+  const table = (kind, title, rows) => `<table class="pipelines ${kind}"><caption>${title}</caption>${rows.join("")}</table>`;
+  if (!time) return table("units", caption, units);
+  const longest = Math.max(...now.units.map(({high}) => high));
+  const from = (start, seconds) => `<span class="low" style="left:${(100 * start / most).toFixed(2)}%;${width(seconds)}"></span>`;
+  return table("units", caption, units) + table("sum", "What the kernel's time is made of", [
+    row("launch, start", time.launch, from(0, time.launch)),
+    row(escapeText(time.binds), longest, from(time.launch, longest), "binding"),
+    row("not hidden", time.unhidden, from(time.launch + longest, time.unhidden)),
+    row("<strong>the kernel</strong>", most, from(0, most), "whole")]);
 }
 
 function rooflineCaption(now) {
@@ -328,12 +365,19 @@ function linkWords(pre) {
   }
 }
 
-// A picture that stood before is copied; an array within a box stands for the box.
+// What an array in a picture is in the texts: one within a box stands for the box, and a part of an
+// expression that has a box of its own, `Y.3`, for the array that is computed.
+function arrayOf(name) {
+  const {arrays} = data.words;
+  return arrays[name] ?? arrays[name.replace(/\.\d+$/, "")] ?? name;
+}
+
+// A picture that stood before is copied.
 function completePictures() {
   for (const place of all("[data-same]"))
     place.innerHTML = byId(place.dataset.same).innerHTML;
   for (const shape of all(".picture [data-array]"))
-    shape.dataset.array = data.words.arrays[shape.dataset.array] ?? shape.dataset.array;
+    shape.dataset.array = arrayOf(shape.dataset.array);
   for (const box of all(".picture .handle[data-array]")) box.setAttribute("tabindex", "0");
 }
 

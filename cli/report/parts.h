@@ -7,6 +7,7 @@ namespace napkin {
 [[nodiscard]] const char* report_page();
 [[nodiscard]] const char* report_style();
 [[nodiscard]] const char* report_formulas();
+[[nodiscard]] const char* report_kernels();
 [[nodiscard]] const char* report_model();
 [[nodiscard]] const char* report_plots();
 [[nodiscard]] const char* report_script();

@@ -166,9 +166,7 @@ function workOf(now) {
   const pipelines = kernel ? kernel.pipelines : now.pipelines;
   const operations = pipelines.filter((p) => p.unit === "op" && p.name !== "exponentials")
     .reduce((sum, p) => sum + p.most, 0);
-  const times = now.time?.kernel_us;
-  return {operations, bytes: (kernel ?? now).H.bytes,
-          seconds: times ? (times.low + times.high) / 2e6 : null};
+  return {operations, bytes: (kernel ?? now).H.bytes, seconds: now.time?.seconds ?? null};
 }
 
 // Operations a second against operations a byte, under what each unit could do alone: over the
