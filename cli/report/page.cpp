@@ -247,7 +247,7 @@ std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& step
     Pictures pictures;
     for (std::size_t i = 0; i < steps.size(); ++i) sections += section_of(steps, page, i, pictures);
     const std::string script = std::string(report_formulas()) + report_kernels() + report_model() +
-                               report_plots() + report_script() +
+                               report_plots() + report_figures() + report_script() +
                                (page.slides ? report_slides_script() : "");
     return filled(report_page(),
                   {{"TITLE", escaped(page.title)},

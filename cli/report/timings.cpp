@@ -14,11 +14,11 @@ double microseconds(Seconds time, int digits) {
     return std::stod(fmt::format("{:.{}g}", time.value * kMicroseconds, digits));
 }
 
-constexpr int kExact = 11;
+constexpr int kOfTimes = 11;
 constexpr int kOfBars = 4;
 
 Json interval_json(const TimeEstimate& time) {
-    return Json::array({microseconds(time.low, kExact), microseconds(time.high, kExact)});
+    return Json::array({microseconds(time.low, kOfTimes), microseconds(time.high, kOfTimes)});
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Json Timings::interval(const RegionCost& region, const Machine& machine) {
 
 double launch_us(const Machine& machine) {
     const Seconds start{machine.figure("latency.start").value_or(0)};
-    return microseconds(machine.launch_latency() + start, kExact);
+    return microseconds(machine.launch_latency() + start, kOfTimes);
 }
 
 }  // namespace napkin::cli
