@@ -76,11 +76,12 @@ function unitsText(now) {
   const table = (kind, title, rows) => `<table class="pipelines ${kind}"><caption>${title}</caption>${rows.join("")}</table>`;
   if (!time) return table("units", caption, units);
   const longest = Math.max(...now.units.map(({high}) => high));
+  const unhidden = Math.max(time.unhidden, 0);  // bars have four digits
   const from = (start, seconds) => `<span class="low" style="left:${(100 * start / most).toFixed(2)}%;${width(seconds)}"></span>`;
   return table("units", caption, units) + table("sum", "What the kernel's time is made of", [
     row("launch, start", time.launch, from(0, time.launch)),
     row(escapeText(time.binds), longest, from(time.launch, longest), "binding"),
-    row("not hidden", time.unhidden, from(time.launch + longest, time.unhidden)),
+    row("not hidden", unhidden, from(time.launch + longest, unhidden)),
     row("<strong>the kernel</strong>", most, from(0, most), "whole")]);
 }
 
