@@ -6,7 +6,7 @@
 namespace napkin::cli {
 namespace {
 
-constexpr std::size_t kMostKernels = 900;
+constexpr std::size_t kMostKernels = 1300;
 constexpr std::size_t kMostBytes = 110'000;
 
 bool is_size(const Slider& slider) {
