@@ -59,10 +59,13 @@ function intervalText({low, high}) {
 }
 
 // A bar for each unit alone; below, where the kernel's time is known, what that is made of: the
-// launch, the unit that binds, and what of the others and of waits is not hidden behind it.
+// launch, the unit that binds, and what of the others and of waits is not hidden behind it. It is
+// not made of them where the model takes a unit's work to be less in the kernel than alone.
 function unitsText(now) {
   const {time} = now;
-  const most = time?.seconds ?? Math.max(...now.units.map((unit) => unit.high));
+  const longest = Math.max(...now.units.map(({high}) => high));
+  const most = Math.max(time?.seconds ?? 0, longest);
+  const isSum = time && time.unhidden > -1e-3 * time.seconds;  // bars have four digits
   const width = (seconds) => `width:${(100 * seconds / most).toFixed(2)}%`;
   const row = (name, seconds, bar, kind = "") =>
     `<tr><th scope="row">${name}</th><td class="value">${timeText(seconds)}</td><td class="bar ${kind}">${bar}</td></tr>`;
@@ -74,9 +77,8 @@ function unitsText(now) {
   const caption = time ? `Each unit alone${slowest}, as the model counts its work` :
     "Each unit alone, at the rate of its data sheet; light: were nothing found in the cache";
   const table = (kind, title, rows) => `<table class="pipelines ${kind}"><caption>${title}</caption>${rows.join("")}</table>`;
-  if (!time) return table("units", caption, units);
-  const longest = Math.max(...now.units.map(({high}) => high));
-  const unhidden = Math.max(time.unhidden, 0);  // bars have four digits
+  if (!isSum) return table("units", caption, units);
+  const unhidden = Math.max(time.unhidden, 0);
   const from = (start, seconds) => `<span class="low" style="left:${(100 * start / most).toFixed(2)}%;${width(seconds)}"></span>`;
   return table("units", caption, units) + table("sum", "What the kernel's time is made of", [
     row("launch, start", time.launch, from(0, time.launch)),

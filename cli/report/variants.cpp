@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/workbench.h"
+#include "perfmodel/affine.h"
 
 namespace napkin::cli {
 namespace {
@@ -50,6 +51,17 @@ bool gives(const RegionCost& formulas, const RegionCost& numbers) {
     return all;
 }
 
+/// Whether axes that no slider moves, which a step made of another, have the size that they had.
+bool keeps_sizes(const Diagram& own, const Variant& variant) {
+    const Diagram& other = variant.state.diagram;
+    if (own.axes.size() != other.axes.size()) return false;
+    for (std::uint32_t i = 0; i < own.axes.size(); ++i)
+        if (has_own_size(own, AxisId{i}) && own.axes[i].extent != other.axes[i].extent &&
+            !find_axis(variant.plain, own.axes[i].name))
+            return false;
+    return true;
+}
+
 }  // namespace
 
 Position together(Position first, const Position& second) {
@@ -78,9 +90,11 @@ Result<Variant> Variants::at(const Position& position) {
 
 bool Variants::agrees(const Variant& variant) const {
     const std::vector<RegionCost>& regions = last_.cost.regions;
-    return std::equal(
-        regions.begin(), regions.end(), variant.cost.regions.begin(), variant.cost.regions.end(),
-        [](const RegionCost& a, const RegionCost& b) { return a.name == b.name && gives(a, b); });
+    return keeps_sizes(last_.state.diagram, variant) &&
+           std::equal(regions.begin(), regions.end(), variant.cost.regions.begin(),
+                      variant.cost.regions.end(), [](const RegionCost& a, const RegionCost& b) {
+                          return a.name == b.name && gives(a, b);
+                      });
 }
 
 std::vector<bool> Variants::touched(const Variant& variant) const {
