@@ -70,8 +70,8 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.picture) {
         app.add_option(
                "--width", out.width,
-               "no wider than this, where it can be broken: pixels of SVG and PNG, points of "
-               "PDF and TeX, columns of text")
+               "no wider than this: columns of text, or where it can be broken pixels of SVG and "
+               "PNG, points of PDF and TeX")
             ->check(CLI::Range(1, 100000));
         app.add_flag("--per-group", out.per_group,
                      "say below what one group transfers, and how many groups there are");

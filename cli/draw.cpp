@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <sstream>
+
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/files.h"
@@ -60,6 +63,19 @@ Result<std::vector<drawing::Listing>> listings_here(const Context& context, cons
     return listings_of(*program, *cost, context.sources);
 }
 
+/// In the columns that are asked for, else in so many.
+Result<std::string> listing_in(const std::vector<drawing::Listing>& listings, int asked,
+                               int columns) {
+    std::string text =
+        drawing::listing_text(listings, static_cast<std::size_t>(asked > 0 ? asked : columns));
+    std::istringstream lines(text);
+    int most = 0;
+    for (std::string line; std::getline(lines, line);)
+        most = std::max(most, static_cast<int>(drawing::columns_in(line)));
+    if (asked > 0 && most > asked) return Diagnostics{{too_few_columns(asked, most)}};
+    return text;
+}
+
 std::optional<Diagnostics> draw_tiles(const Context& context, const State& state) {
     const Arguments& arguments = context.arguments;
     const Result<Format> format = drawing::format_of(arguments.output);
@@ -72,9 +88,9 @@ std::optional<Diagnostics> draw_tiles(const Context& context, const State& state
         return write_picture(arguments, drawing::draw_listings(*listings, points),
                              arguments.output);
     }
-    const std::string text =
-        drawing::listing_text(*listings, static_cast<std::size_t>(width > 0 ? width : kColumns));
-    if (const auto failure = write_data(arguments.output, text)) return Diagnostics{{*failure}};
+    const Result<std::string> text = listing_in(*listings, width, kColumns);
+    if (!text) return text.error();
+    if (const auto failure = write_data(arguments.output, *text)) return Diagnostics{{*failure}};
     return std::nullopt;
 }
 
@@ -147,9 +163,10 @@ Result<int> draw_here(const Drawing& drawing, const State& state) {
     if (context.arguments.tile) {
         const auto listings = listings_here(context, state);
         if (!listings) return listings.error();
-        const int width = context.arguments.width;
-        print_data(drawing::listing_text(
-            *listings, static_cast<std::size_t>(width > 0 ? width : terminal_width())));
+        const Result<std::string> text =
+            listing_in(*listings, context.arguments.width, terminal_width());
+        if (!text) return text.error();
+        print_data(*text);
         return kOk;
     }
     Result<PictureOptions> options = options_of(drawing, state, Format::Text);

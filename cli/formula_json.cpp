@@ -94,6 +94,7 @@ Json tree_of(const Amount& amount, const SymbolNames& names, const std::vector<S
         {"values", amount.values},
         {"bytes", amount.bytes()},
         {"ideal", amount.ideal ? tree_of(*amount.ideal, names, order, parts) : Json(nullptr)},
+        {"leads", amount.leads},
         {"exact", tree_of(amount.formula, names)},
         {"bits", tree_of(amount.bit_formula, names)},
         {"ideal_bits",

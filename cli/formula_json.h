@@ -18,8 +18,9 @@ namespace napkin::cli {
 [[nodiscard]] Json tree_of(const Polynomial& polynomial, const SymbolNames& names,
                            const std::vector<Symbol>& order,
                            const std::vector<Polynomial>& parts = {});
-/// `{values, bytes, ideal, exact, bits, ideal_bits}`: numbers, then trees: of values in the paper's
-/// form (null where there is none), of values and of bits exactly, of bits in the paper's form.
+/// `{values, bytes, ideal, leads, exact, bits, ideal_bits}`: numbers, then trees: of values in the
+/// paper's form (null where there is none; whether it lacks lesser terms), of values and of bits
+/// exactly, of bits in the paper's form.
 [[nodiscard]] Json tree_of(const Amount& amount, const SymbolNames& names,
                            const std::vector<Symbol>& order,
                            const std::vector<Polynomial>& parts = {});

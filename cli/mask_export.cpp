@@ -195,11 +195,11 @@ std::vector<ColumnRun> MaskMatrix::visible(std::int64_t row) const {
 
 namespace {
 
-enum class Read { Row, NoRow, Beyond };
+enum class ReadLine { Row, NoRow, Beyond };
 
 /// Adds the columns of `stride first count`, with ` x stride count` where it repeats.
-Read read_progression(const std::string& text, std::set<std::int64_t>& columns,
-                      std::int64_t beyond) {
+ReadLine read_progression(const std::string& text, std::set<std::int64_t>& columns,
+                          std::int64_t beyond) {
     std::istringstream words(text);
     std::int64_t stride = 0;
     std::int64_t first = 0;
@@ -207,18 +207,18 @@ Read read_progression(const std::string& text, std::set<std::int64_t>& columns,
     std::int64_t again = 0;
     std::int64_t times = 1;
     std::string sign;
-    if (!(words >> stride >> first >> count)) return Read::NoRow;
-    if (words >> sign && (sign != "x" || !(words >> again >> times))) return Read::NoRow;
+    if (!(words >> stride >> first >> count)) return ReadLine::NoRow;
+    if (words >> sign && (sign != "x" || !(words >> again >> times))) return ReadLine::NoRow;
     if (words >> sign || stride < 1 || first < 0 || count < 0 || again < 0 || times < 1)
-        return Read::NoRow;
-    if (count == 0) return Read::Row;
+        return ReadLine::NoRow;
+    if (count == 0) return ReadLine::Row;
     const std::int64_t last =
         saturating_add(first, saturating_add(saturating_multiply(stride, count - 1),
                                              saturating_multiply(again, times - 1)));
-    if (last >= beyond) return Read::Beyond;
+    if (last >= beyond) return ReadLine::Beyond;
     for (std::int64_t k = 0; k < times; ++k)
         for (std::int64_t t = 0; t < count; ++t) columns.insert(first + again * k + stride * t);
-    return Read::Row;
+    return ReadLine::Row;
 }
 
 /// What `compressed_text` writes, line by line.
@@ -279,10 +279,10 @@ private:
         std::set<std::int64_t> columns;
         for (std::size_t at = 0; at != std::string::npos;) {
             const std::size_t end = line_.find(" + ", at);
-            const Read read =
+            const ReadLine read =
                 read_progression(line_.substr(at, end - at), columns, matrix_.columns);
-            is_beyond_ = read == Read::Beyond;
-            if (read != Read::Row) return false;
+            is_beyond_ = read == ReadLine::Beyond;
+            if (read != ReadLine::Row) return false;
             at = end == std::string::npos ? end : end + 3;
         }
         for (const std::int64_t column : columns)

@@ -110,6 +110,14 @@ Diagnostic unknown_region(const std::string& reason, const std::string& help) {
     return plain_error("E9024", reason, help);
 }
 
+Diagnostic too_few_columns(int wanted, int least) {
+    return plain_error("E9094",
+                       "the picture takes " + std::to_string(least) + " columns, more than " +
+                           std::to_string(wanted),
+                       "`--width " + std::to_string(least) +
+                           "` is the least; `--region` draws one kernel, `-o P.svg` a page");
+}
+
 Diagnostic law_without_picture(const std::string& command) {
     return plain_error("E9018", "there is no picture of why `" + command + "` is legal",
                        "`-o` draws the law of a `group`, or with `--machine` its times; `napkin "

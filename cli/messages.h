@@ -30,6 +30,8 @@ namespace napkin::cli {
                                         const std::vector<std::string>& known);
 [[nodiscard]] Diagnostic capacity_exceeded(const std::string& what, const std::string& machine);
 /// Of `draw --region`, in the words of the rules.
+/// Of a picture in a terminal.
+[[nodiscard]] Diagnostic too_few_columns(int wanted, int least);
 [[nodiscard]] Diagnostic unknown_region(const std::string& reason, const std::string& help);
 [[nodiscard]] Diagnostic law_without_picture(const std::string& command);
 /// Of `mask`.

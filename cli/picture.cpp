@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -183,6 +184,10 @@ drawing::DrawOptions options_of(const State& state, const Cost& cost,
     return options;
 }
 
+int column_count(double width) {
+    return static_cast<int>(std::lround(width / drawing::kTerminalCell));
+}
+
 /// What is drawn under whole names or short ones.
 struct Named {
     State state;
@@ -217,22 +222,52 @@ Result<drawing::Canvas> draw_named(const State& state, const Cost& cost,
     return canvas;
 }
 
-}  // namespace
+bool fits(const drawing::Canvas& canvas, const PictureOptions& wanted) {
+    return drawing::width_on(wanted.medium, canvas) <= *wanted.max_width;
+}
 
-Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
-                                   const PictureOptions& wanted) {
+/// With whole names, or in a terminal with short ones where it does not fit otherwise.
+Result<drawing::Canvas> draw_fitting(const State& state, const Cost& cost,
+                                     const PictureOptions& wanted) {
     constexpr std::array<std::size_t, 2> kLongest = {10, 4};
     Result<drawing::Canvas> canvas = draw_named(state, cost, wanted, {});
     // Readers of a page's elements go by their names; in a terminal nothing scrolls sideways.
     if (!canvas || wanted.medium == drawing::Medium::Page || !wanted.max_width) return canvas;
-    const auto width = [&] { return drawing::width_on(wanted.medium, *canvas); };
     for (const std::size_t longest : kLongest) {
-        if (width() <= *wanted.max_width) break;
+        if (fits(*canvas, wanted)) break;
         const Named named = with_short_names(state, cost, longest);
         canvas = draw_named(named.state, named.cost, wanted, named.key);
         if (!canvas) break;
     }
     return canvas;
+}
+
+/// The fewest columns in which there is a picture, more than are wanted.
+int least_columns(const State& state, const Cost& cost, PictureOptions wanted) {
+    const auto taken = [&](int most) {
+        wanted.max_width = columns(most);
+        const Result<drawing::Canvas> canvas = draw_fitting(state, cost, wanted);
+        invariant(canvas.has_value(), "a terminal's picture has no graph that fails");
+        return column_count(drawing::width_on(wanted.medium, *canvas));
+    };
+    int too_few = column_count(*wanted.max_width);
+    int enough = taken(too_few);
+    for (int next = taken(enough); next > enough; next = taken(enough)) enough = next;
+    while (too_few + 1 < enough) {
+        const int middle = (too_few + enough) / 2;
+        (taken(middle) <= middle ? enough : too_few) = middle;
+    }
+    return enough;
+}
+
+}  // namespace
+
+Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
+                                   const PictureOptions& wanted) {
+    Result<drawing::Canvas> canvas = draw_fitting(state, cost, wanted);
+    if (!canvas || !wanted.must_fit || fits(*canvas, wanted)) return canvas;
+    return Diagnostics{
+        {too_few_columns(column_count(*wanted.max_width), least_columns(state, cost, wanted))}};
 }
 
 Result<PictureOptions> picture_options(const Arguments& arguments, const State& state,
@@ -247,6 +282,7 @@ Result<PictureOptions> picture_options(const Arguments& arguments, const State& 
         options.medium = drawing::Medium::Terminal;
         options.title.clear();
         options.max_width = columns(kColumns);
+        options.must_fit = arguments.width > 0;
     }
     if (arguments.width > 0) options.max_width = arguments.width / drawing::units_in_point(format);
     if (arguments.region.empty()) return options;

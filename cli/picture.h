@@ -22,6 +22,7 @@ struct PictureOptions {
     std::string title;
     std::optional<std::size_t> kernel;  ///< the only region that is drawn
     std::optional<double> max_width;    ///< in points; a terminal's character has six
+    bool must_fit = false;              ///< in that of a terminal, or there is no picture
     std::string step;                   ///< of the derivation, that the picture is after
     /// Bytes stand under the formulas, and what is too large for it is told.
     const Machine* machine = nullptr;

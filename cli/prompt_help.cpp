@@ -21,7 +21,8 @@ struct Term {
 constexpr std::array kTerms = {
     Term{"H", "what moves between device memory and blocks, over all blocks together"},
     Term{"M",
-         "what one block holds between operations at the fullest point, as the paper counts it"},
+         "what one block holds between operations at the fullest point, as the paper counts it; "
+         "the formula has the leading terms, and `+ …` where the number counts more"},
     Term{"A",
          "what a program allocates in one block, and what must fit: while something is computed, "
          "operands stand beside results, which M counts apart; twice M where both are as large"},

@@ -56,7 +56,7 @@ std::string indented(const std::string& text, const std::string& indent) {
 
 Figures figures_of(const Cost& cost, const Machine& machine) {
     const auto form = [](const Amount& amount, const auto& of) {
-        return amount.ideal ? ideal_text(amount, of) : std::string();
+        return amount.ideal ? text_beside_number(amount, of) : std::string();
     };
     Figures figures;
     if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end()) {

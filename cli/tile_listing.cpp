@@ -145,7 +145,7 @@ std::vector<Listing> listings_of(const TileProgram& program, const Cost& cost,
         Listing listing{region.name, {}, Lister(region, sources).items(region.body)};
         const LevelCost& block = costs.levels.at(Level::Block);
         const auto add = [&](const std::string& title, const Amount& amount) {
-            listing.facts.push_back({title, ideal_text(amount, costs),
+            listing.facts.push_back({title, text_beside_number(amount, costs),
                                      bytes_text(static_cast<double>(amount.bytes()))});
         };
         add("H_l1", block.transferred);

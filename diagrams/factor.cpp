@@ -1,5 +1,6 @@
 #include "diagrams/factor.h"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -123,9 +124,30 @@ bool is_product(const std::vector<Polynomial>& factors) {
            (factors.size() == 2 && factors[0] != constant_polynomial(rational(1)));
 }
 
+namespace {
+
+/// Equal parts are one, so many times.
+std::vector<Polynomial> together(const std::vector<Polynomial>& parts) {
+    std::vector<Polynomial> kinds;
+    std::vector<Polynomial> sums;
+    for (const Polynomial& part : parts) {
+        const auto same = std::find(kinds.begin(), kinds.end(), part);
+        if (same == kinds.end()) {
+            kinds.push_back(part);
+            sums.push_back(part);
+        } else {
+            Polynomial& total = sums[static_cast<std::size_t>(same - kinds.begin())];
+            total = total + part;
+        }
+    }
+    return sums;
+}
+
+}  // namespace
+
 SumInParts in_parts(const Polynomial& sum, const std::vector<Polynomial>& parts) {
     SumInParts result{sum, {}};
-    for (const Polynomial& part : parts) {
+    for (const Polynomial& part : together(parts)) {
         Polynomial& rest = result.rest;
         Polynomial without = rest - part;
         // A part whose terms have met others' is no longer to be seen, unless most of them go.

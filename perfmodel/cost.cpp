@@ -308,10 +308,9 @@ void RegionCoster::add_columns(const std::vector<Moment>& moments) {
             held_by(region_, into != nullptr ? moment.after : moment.during, Level::Block);
         if (held) (into != nullptr ? loaded : saved).push_back(std::move(*held));
     }
-    load.memory = most_of(std::move(loaded), cost_.sizes);
-    save.memory = most_of(std::move(saved), cost_.sizes);
+    load.memory = leading_most_of(loaded, cost_.sizes);
+    save.memory = leading_most_of(saved, cost_.sizes);
     work.memory = cost_.levels[Level::Block].memory;
-    for (Amount* memory : {&load.memory, &save.memory}) keep_leading_terms(*memory);
     cost_.columns = {std::move(load), std::move(work), std::move(save)};
 }
 

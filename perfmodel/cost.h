@@ -37,6 +37,7 @@ struct Amount {
     /// Where sizes divide; masks count as full. Groups of 1 of woven axes are left out.
     std::optional<Polynomial> ideal;
     std::optional<Polynomial> ideal_bits;  ///< likewise, each value in its own width
+    bool leads = false;                    ///< the ideal forms lack lesser terms
     [[nodiscard]] std::int64_t bytes() const { return (bits + 7) / 8; }
 };
 

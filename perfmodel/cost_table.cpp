@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
@@ -124,8 +125,8 @@ std::string levels_text(const RegionCost& cost, std::size_t width) {
              {std::pair{"H ", &costs.transferred}, std::pair{"M ", &costs.memory},
               std::pair{"A ", &costs.allocated}}) {
             std::string title = name + short_name(level);
-            rows.push_back(
-                {title, grouped(amount->values), bytes_text(*amount), ideal_text(*amount, cost)});
+            rows.push_back({title, grouped(amount->values), bytes_text(*amount),
+                            text_beside_number(*amount, cost)});
             title.insert(0, "  ");
             const std::string formula =
                 print(without_unit_groups(amount->formula, cost), cost.names);
@@ -242,6 +243,45 @@ std::string ideal_text(const Amount& amount, const Cost& cost) {
     return text_in_parts(amount, transfers_of(cost), cost.regions.front());
 }
 
+namespace {
+
+Signs signs_at(const Amount& amount, const SymbolValues& sizes) {
+    if (!amount.ideal) return {};
+    constexpr double kRounding = 1e-9;
+    const double value = evaluate(*amount.ideal, sizes);
+    const double excess = static_cast<double>(amount.values) - value;
+    if (std::abs(excess) <= kRounding * value) return {};
+    if (amount.leads && excess > 0) return {"", " + …"};
+    return {excess < 0 ? "≤ " : "≥ ", ""};
+}
+
+template <class Of>
+std::string in_signs(const Amount& amount, const Of& cost) {
+    const Signs signs = signs_of(amount, cost);
+    return signs.before + ideal_text(amount, cost) + signs.after;
+}
+
+}  // namespace
+
+Signs signs_of(const Amount& amount, const RegionCost& cost) {
+    return signs_at(amount, cost.sizes);
+}
+
+Signs signs_of(const Amount& amount, const Cost& cost) {
+    SymbolValues sizes;
+    for (const RegionCost& region : cost.regions)
+        sizes.insert(region.sizes.begin(), region.sizes.end());
+    return signs_at(amount, sizes);
+}
+
+std::string text_beside_number(const Amount& amount, const RegionCost& cost) {
+    return in_signs(amount, cost);
+}
+
+std::string text_beside_number(const Amount& amount, const Cost& cost) {
+    return in_signs(amount, cost);
+}
+
 std::vector<TableColumn> table_columns(const RegionCost& cost) {
     std::vector<TableColumn> columns;
     for (const CostColumn& column : cost.columns) {
@@ -274,7 +314,7 @@ std::string print_table(const Cost& cost, const Machine* machine, std::size_t co
     std::vector<Row> rows;
     for (const auto& [level, amount] : cost.transferred)
         rows.push_back({"H " + short_name(level), grouped(amount.values), bytes_text(amount),
-                        ideal_text(amount, cost)});
+                        text_beside_number(amount, cost)});
     text += aligned(rows);
     text += "  " + text_of(Operations{static_cast<double>(cost.operations)}) + " and " +
             grouped(cost.exponentials) + " exponentials\n";

@@ -24,6 +24,18 @@ struct TableColumn {
 [[nodiscard]] std::string ideal_text(const Amount& amount, const RegionCost& cost);
 /// Of what all regions transfer.
 [[nodiscard]] std::string ideal_text(const Amount& amount, const Cost& cost);
+/// How an amount's number stands to its ideal form, in signs around the form: `… + …` where that
+/// lacks lesser terms, `≤ ` where the number is less than the form gives (masks leave chunks out,
+/// the terms it lacks are negative), `≥ ` where it is more (sizes do not divide).
+struct Signs {
+    const char* before = "";
+    const char* after = "";
+};
+[[nodiscard]] Signs signs_of(const Amount& amount, const RegionCost& cost);
+[[nodiscard]] Signs signs_of(const Amount& amount, const Cost& cost);
+/// The ideal form within these signs.
+[[nodiscard]] std::string text_beside_number(const Amount& amount, const RegionCost& cost);
+[[nodiscard]] std::string text_beside_number(const Amount& amount, const Cost& cost);
 /// What each array adds to what is transferred, of any level: the parts of its sums.
 [[nodiscard]] std::vector<Polynomial> transfers_of(const RegionCost& cost);
 [[nodiscard]] std::vector<Polynomial> transfers_of(const Cost& cost);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "perfmodel/grouped.h"
+
 namespace napkin {
 
 namespace {
@@ -62,9 +64,9 @@ std::string sentence(const Repetition& repetition) {
     const bool several = repetition.arrays.size() > 1;
     std::string text = listed(repetition.arrays) + (several ? " lack " : " lacks ") +
                        listed(repetition.axes) + ": each of ";
-    if (repetition.groups > 1) text += std::to_string(repetition.groups) + " groups";
+    if (repetition.groups > 1) text += grouped(repetition.groups) + " groups";
     if (repetition.groups > 1 && repetition.chunks > 1) text += " and ";
-    if (repetition.chunks > 1) text += std::to_string(repetition.chunks) + " chunks";
+    if (repetition.chunks > 1) text += grouped(repetition.chunks) + " chunks";
     text += several ? " loads them" : " loads it";
     if (repetition.level != Level::Block) text += " to " + std::string(name_of(repetition.level));
     return text;
@@ -74,8 +76,8 @@ std::string sentence(const Repetition& repetition) {
 
 std::string explain_mask(const RegionCost& cost) {
     if (cost.chunks_visited >= cost.chunks) return "";
-    return "the mask leaves " + std::to_string(cost.chunks_visited) + " of " +
-           std::to_string(cost.chunks) + " chunks to visit: numbers count these, formulas all";
+    return "the mask leaves " + grouped(cost.chunks_visited) + " of " + grouped(cost.chunks) +
+           " chunks to visit: numbers count these, formulas all";
 }
 
 std::vector<std::string> explain_transfers(const RegionCost& cost, const std::vector<Axis>& axes) {

@@ -45,15 +45,29 @@ std::vector<VariableSet> largest_sets(const RegionProgram& region, std::vector<V
     return kept;
 }
 
-std::optional<Amount> most_held(const RegionProgram& region, const std::vector<VariableSet>& sets,
-                                Level level, const SymbolValues& sizes) {
+/// What each of these sets holds; nullopt on overflow.
+std::optional<std::vector<Amount>> all_held(const RegionProgram& region,
+                                            const std::vector<VariableSet>& sets, Level level) {
     std::vector<Amount> columns;
     for (const VariableSet& set : largest_sets(region, sets, level)) {
         std::optional<Amount> held = held_by(region, set, level);
         if (!held) return std::nullopt;
         columns.push_back(std::move(*held));
     }
-    return most_of(std::move(columns), sizes);
+    return columns;
+}
+
+/// Ideal forms are those of the largest.
+Amount most_of(const std::vector<Amount>& columns) {
+    if (columns.empty()) return {};
+    const auto fewer = [](const Amount& a, const Amount& b) { return a.values < b.values; };
+    Amount most = *std::max_element(columns.begin(), columns.end(), fewer);
+    for (const Amount& column : columns) {
+        most.formula = max_of(most.formula, column.formula);
+        most.bit_formula = max_of(most.bit_formula, column.bit_formula);
+        most.bits = std::max(most.bits, column.bits);
+    }
+    return most;
 }
 
 }  // namespace
@@ -95,34 +109,30 @@ std::optional<Amount> held_by(const RegionProgram& region, const std::vector<Var
     return total;
 }
 
-void keep_leading_terms(Amount& amount) {
-    for (std::optional<Polynomial>* ideal : {&amount.ideal, &amount.ideal_bits})
-        if (*ideal) *ideal = leading_terms(**ideal);
-}
-
 std::optional<Polynomial> in_bits(const std::optional<Polynomial>& values, ElementType type) {
     if (!values) return std::nullopt;
     return *values * constant_polynomial(rational(bits_of(type)));
 }
 
-Amount most_of(std::vector<Amount> columns, const SymbolValues& sizes) {
-    if (columns.empty()) return {};
-    const auto fewer = [](const Amount& a, const Amount& b) { return a.values < b.values; };
-    Amount most = *std::max_element(columns.begin(), columns.end(), fewer);
-    for (const Amount& column : columns) {
-        most.formula = max_of(most.formula, column.formula);
-        most.bit_formula = max_of(most.bit_formula, column.bit_formula);
-        most.bits = std::max(most.bits, column.bits);
-    }
+Amount leading_most_of(const std::vector<Amount>& columns, const SymbolValues& sizes) {
+    Amount most = most_of(columns);
     for (const auto form : {&Amount::ideal, &Amount::ideal_bits}) {
-        double leading = -1;
+        double most_leading = -1;
+        bool lacks_terms = false;
         for (const Amount& column : columns) {
             if (!(column.*form)) continue;
-            const double size = evaluate(leading_terms(*(column.*form)), sizes);
-            if (size <= leading) continue;
-            leading = size;
-            most.*form = column.*form;
+            Polynomial leading = leading_terms(*(column.*form));
+            const double size = evaluate(leading, sizes);
+            const bool lacks = leading.terms.size() < (column.*form)->terms.size();
+            if (size > most_leading) {
+                most_leading = size;
+                lacks_terms = lacks;
+                most.*form = std::move(leading);
+            } else if (leading == *(most.*form)) {
+                lacks_terms = lacks_terms || lacks;
+            }
         }
+        if (form == &Amount::ideal) most.leads = lacks_terms;
     }
     return most;
 }
@@ -137,12 +147,11 @@ bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments,
         between.push_back(moment.after);
     }
     for (Level level : levels) {
-        std::optional<Amount> allocated = most_held(region, during, level, cost.sizes);
-        std::optional<Amount> memory = most_held(region, between, level, cost.sizes);
+        const std::optional<std::vector<Amount>> allocated = all_held(region, during, level);
+        const std::optional<std::vector<Amount>> memory = all_held(region, between, level);
         if (!allocated || !memory) return false;
-        keep_leading_terms(*memory);
-        cost.levels[level].allocated = std::move(*allocated);
-        cost.levels[level].memory = std::move(*memory);
+        cost.levels[level].allocated = most_of(*allocated);
+        cost.levels[level].memory = leading_most_of(*memory, cost.sizes);
     }
     return true;
 }

@@ -9,10 +9,9 @@ namespace napkin {
 /// What a set of variables of one level takes together.
 [[nodiscard]] std::optional<Amount> held_by(const RegionProgram& region,
                                             const std::vector<VariableId>& variables, Level level);
-/// The most of several columns: numbers of the largest, formula the maximum of all.
-[[nodiscard]] Amount most_of(std::vector<Amount> columns, const SymbolValues& sizes);
-/// Leaves the leading terms of its ideal forms.
-void keep_leading_terms(Amount& amount);
+/// The most of several columns: numbers of the largest, formula the maximum of all, ideal forms the
+/// leading terms where these are most.
+[[nodiscard]] Amount leading_most_of(const std::vector<Amount>& columns, const SymbolValues& sizes);
 /// An ideal form in bits, of values of one type.
 [[nodiscard]] std::optional<Polynomial> in_bits(const std::optional<Polynomial>& values,
                                                 ElementType type);

@@ -7,7 +7,7 @@
 #include "cli/numbers.h"
 #include "cli/picture.h"
 #include "cli/report/linked_text.h"
-#include "cli/report/sliders.h"
+#include "cli/report/pairs.h"
 #include "cli/workbench.h"
 #include "diagrams/graphviz/overview.h"
 #include "search/suggest.h"
@@ -129,11 +129,24 @@ std::optional<Diagnostics> add_kernels(Context& context, const Loaded& loaded, R
     return std::nullopt;
 }
 
+/// The sliders, and what is known of time where they stand.
+void add_what_if(Context& context, const Loaded& loaded, const DerivedStep& last,
+                 const Machine& machine, Json& data) {
+    WhatIf what{loaded, last, machine, Variants(context, loaded, last, machine)};
+    std::vector<Slider> sliders = sliders_of(what);
+    data["pairs"] = pairs_of(what, sliders);
+    data["sliders"] = Json::array();
+    for (Slider& slider : sliders) data["sliders"].push_back(std::move(slider.json));
+    const std::vector<bool> all(last.cost.regions.size(), true);
+    data["times"] = Json{{"now", what.timings_of(last.cost, all, machine)},
+                         {"launch_us", launch_us(machine)},
+                         {"units", what.timings.units()}};
+}
+
 Json data_of(Context& context, const Loaded& loaded, const std::vector<DerivedStep>& steps,
              const Machine& machine) {
     Json data = derivation_json(loaded.plain, steps, machine);
     data["model"] = std::move(data["steps"].back()["model"]);
-    data["model"]["time_us"] = timing_json(steps.back().cost, machine);
     for (Json& step : data["steps"]) step = Json{{"figures", step["figures"]}};
     data["machine"] =
         context.arguments.machine.empty() ? kDefaultMachine : context.arguments.machine;
@@ -142,7 +155,7 @@ Json data_of(Context& context, const Loaded& loaded, const std::vector<DerivedSt
     data["commands"] = Json::array();
     for (const Command& command : commands_of(loaded.state))
         data["commands"].push_back(typed_text(command));
-    data["sliders"] = sliders_of(context, loaded, steps.back(), machine);
+    add_what_if(context, loaded, steps.back(), machine, data);
     return data;
 }
 

@@ -6,6 +6,7 @@ class Model {
     this.data = data;
     this.regions = data.model.regions;
     this.sliders = data.sliders;
+    this.kernels = new Kernels(data);
   }
 
   // Values of symbols in a region. `positions` are values of moved sliders, by their ids.
@@ -43,12 +44,14 @@ class Model {
       operations: sum((r) => r.operations),
       pipelines: this.merged(regions),
       capacity: figures["block.capacity"],
-      time: this.tableAt("times", positions, this.data.model.time_us),
       bound: this.boundAt(positions),
     };
+    const {refused, kernels} = this.kernels.at(positions);
+    total.refused = refused;
+    total.time = this.kernels.timeOf(kernels);
+    total.fits = this.fitsOf(regions, kernels, figures);
     // Where no time is known, at the rates of data sheets.
-    total.units = total.time?.units.map(({name, us}) => ({name, low: us / 1e6, high: us / 1e6})) ??
-      total.pipelines;
+    total.units = total.time?.units ?? total.pipelines;
     total.best = this.bestAt(regions, figures, positions);
     return total;
   }
@@ -67,7 +70,8 @@ class Model {
       least: evaluate(pipeline.least, values), most: evaluate(pipeline.most, values),
     }));
     return {name: region.name, values, levels, H, M, A, pipelines,
-            operations: evaluate(region.operations, values)};
+            operations: evaluate(region.operations, values),
+            arrays: {bytes: evaluate(region.compulsory_bits, values) / 8}};
   }
 
   // The work of each unit in all regions, and how long it takes at the least.
@@ -85,18 +89,28 @@ class Model {
     return this.sliders.some((slider) => slider.kind === "figure" && slider.symbol === figure);
   }
 
-  // What is no formula stands in a table of each slider: it is known while one of them is moved.
-  tableAt(name, positions, otherwise, matters = () => true) {
-    const moved = this.sliders.filter((slider) =>
-      slider.id in positions && positions[slider.id] !== slider.now && matters(slider));
-    if (moved.length === 0) return otherwise;
-    if (moved.length > 1 || !moved[0][name]) return null;
-    return moved[0][name][moved[0].values.indexOf(positions[moved[0].id])];
+  // What is too large, in words. Where a kernel is not known, A says that it fits; one for which A
+  // is too large may keep part of it in registers, and one that is shared among warps takes more.
+  fitsOf(regions, kernels, figures) {
+    const excesses = [];
+    const open = [];
+    regions.forEach((region, i) => {
+      const isOver = (level, bytes) => bytes > (figures[`${level}.capacity`] ?? Infinity);
+      const over = Object.keys(region.levels).filter((level) => isOver(level, region.levels[level].A.bytes));
+      if (isOver("device", region.arrays.bytes)) over.push("device");
+      const isOpen = !kernels[i] && (over.includes("block") || Object.keys(region.levels).length > 1);
+      const levels = kernels[i]?.levels ?? over.filter((level) => level !== "block");
+      excesses.push(...levels.map((level) => `${region.name} at ${level}`));
+      if (isOpen) open.push(region);
+    });
+    return {excesses, open, known: excesses.length > 0 || open.length === 0};
   }
 
+  // Of all that bears on it but groups and chunks, one or two may be moved.
   boundAt(positions) {
-    return this.tableAt("bounds", positions, this.data.model.bound?.bytes ?? null,
-                        (slider) => slider.kind !== "tile");
+    const moved = this.kernels.movedAt(positions).filter((slider) => slider.kind !== "tile");
+    if (moved.length === 0) return this.data.model.bound?.bytes ?? null;
+    return this.kernels.look("bounds", moved, positions) ?? null;
   }
 
   // The least H of this kind of region at a capacity in bytes, as a function; null where there is

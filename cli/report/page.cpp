@@ -28,13 +28,14 @@ std::vector<std::string> all_with_code(const std::vector<std::string>& texts) {
     return result;
 }
 
-/// A formula of the paper's form, which the page sets.
-std::string formula_of(const Amount& amount, const RegionCost& region,
+/// A formula of the paper's form, which the page sets, in the signs of its number.
+std::string formula_of(const Amount& amount, const Signs& signs, const RegionCost& region,
                        const std::vector<Polynomial>& parts) {
     if (!amount.ideal) return "";
     const std::string tree = tree_of(*amount.ideal, region.names, region.order, parts).dump();
-    return "<span class=\"formula\" data-tree=\"" + escaped(tree) + "\">" +
-           escaped(print_in_parts(*amount.ideal, parts, region.names, region.order)) + "</span>";
+    return signs.before + ("<span class=\"formula\" data-tree=\"" + escaped(tree)) + "\">" +
+           escaped(print_in_parts(*amount.ideal, parts, region.names, region.order)) + "</span>" +
+           signs.after;
 }
 
 const RegionCost& largest_region(const Cost& cost) {
@@ -79,17 +80,19 @@ std::string figures_table(const DerivedStep* before, const DerivedStep& step) {
     const auto held = [](const Figures& figures) { return bytes_text(figures.memory); };
     const RegionCost& first = step.cost.regions.front();
     const RegionCost& largest = largest_region(step.cost);
-    return element("table",
-                   "\n" +
-                       row_of("H", text(moved), moved(now), change(&Figures::transferred),
-                              formula_of(step.cost.transferred.at(Level::Block), first,
-                                         transfers_of(step.cost))) +
-                       row_of("M", text(held), held(now), change(&Figures::memory),
-                              formula_of(largest.levels.at(Level::Block).memory, largest,
-                                         transfers_of(largest))) +
-                       row_of("time", text(time_of), time_of(now), change(&Figures::time_high),
-                              escaped(now.binds)),
-                   "class=\"figures\"");
+    const Amount& transferred = step.cost.transferred.at(Level::Block);
+    const Amount& memory = largest.levels.at(Level::Block).memory;
+    return element(
+        "table",
+        "\n" +
+            row_of("H", text(moved), moved(now), change(&Figures::transferred),
+                   formula_of(transferred, signs_of(transferred, step.cost), first,
+                              transfers_of(step.cost))) +
+            row_of("M", text(held), held(now), change(&Figures::memory),
+                   formula_of(memory, signs_of(memory, largest), largest, transfers_of(largest))) +
+            row_of("time", text(time_of), time_of(now), change(&Figures::time_high),
+                   escaped(now.binds)),
+        "class=\"figures\"");
 }
 
 std::string accumulator_html(const Json& accumulator) {
@@ -243,8 +246,9 @@ std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& step
     std::string sections;
     Pictures pictures;
     for (std::size_t i = 0; i < steps.size(); ++i) sections += section_of(steps, page, i, pictures);
-    const std::string script = std::string(report_formulas()) + report_model() + report_plots() +
-                               report_script() + (page.slides ? report_slides_script() : "");
+    const std::string script = std::string(report_formulas()) + report_kernels() + report_model() +
+                               report_plots() + report_figures() + report_script() +
+                               (page.slides ? report_slides_script() : "");
     return filled(report_page(),
                   {{"TITLE", escaped(page.title)},
                    {"NAME", escaped(page.title)},

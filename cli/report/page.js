@@ -221,57 +221,6 @@ function addSliders() {
   form.append(reset);
 }
 
-function rowOf(name, value, form, note = "") {
-  return `<tr><th scope="row">${name}</th><td class="value">${value}</td>` +
-    `<td class="form">${form ? mathElement(form) : ""}</td><td class="note">${note}</td></tr>`;
-}
-
-function figuresText(now) {
-  const region = now.largest;
-  const own = data.model.regions[now.regions.indexOf(region)];
-  const excess = now.time?.excesses.join("; ") ?? "";
-  // What does not fit the memory that the bound is for may move less.
-  const times = now.bound ? now.H.bits / 8 / now.bound : 0;
-  const ratio = times >= 1 || (times > 0 && !excess) ? `${digits(times)} × bound` : "";
-  const best = now.best?.ratio ? `${digits(now.best.ratio)} × best` : "";
-  const time = now.time ? intervalText(now.time) : "–";
-  return "<table>" +
-    rowOf("H", scaled(now.H.bytes, "B"), data.model.H.ideal, [ratio, best].filter(Boolean).join(", ")) +
-    rowOf("M", scaled(region.M.bytes, "B"), own.levels.block.M.ideal) +
-    rowOf("A", scaled(region.A.bytes, "B"), own.levels.block.A.ideal) +
-    rowOf("time", time, null, now.time ? `${escapeText(now.time.binds)} binds` : "") +
-    rowOf("fits", now.time ? (excess ? "no" : "yes") : "–", null, escapeText(excess)) + "</table>" +
-    (now.time === null || (now.bound === null && data.model.bound) ?
-      "<p class=\"remark\">Time, bound and what fits are no formulas: they are known while one slider is moved.</p>" : "") +
-    unitsText(now);
-}
-
-function intervalText({low, high}) {
-  const [from, to] = [timeText(low / 1e6), timeText(high / 1e6)];
-  return from === to ? from : `${from} to ${to}`;
-}
-
-function unitsText(now) {
-  const most = Math.max(...now.units.map((unit) => unit.high));
-  const bar = ({name, low, high}) => {
-    const part = (time) => `${(100 * time / most).toFixed(2)}%`;
-    const binds = name === now.time?.binds;
-    return `<tr><th scope="row">${escapeText(name)}${binds ? " <small>binds</small>" : ""}</th>` +
-      `<td class="value">${timeText(high)}</td><td class="bar${binds ? " binding" : ""}">` +
-      `<span style="width:${part(high)}"></span>` +
-      `<span class="low" style="width:${part(low)}"></span></td></tr>`;
-  };
-  const slowest = now.regions.length > 1 ? ` in the slowest kernel, ${escapeText(now.time?.kernel ?? "")}` : "";
-  const caption = now.time ? `Each unit alone${slowest}, as the model counts its work` :
-    "Each unit alone, at the rate of its data sheet; light: were nothing found in the cache";
-  return `<table class="pipelines"><caption>${caption}</caption>${now.units.map(bar).join("")}</table>`;
-}
-
-function rooflineCaption(now) {
-  return `The roofline of the bars: how fast ${scaled(workOf(now).operations, "op")} would go if one unit alone ` +
-    "took its time. The roof of a unit with little to do lies high.";
-}
-
 // The command that gives the same figures.
 function commandText() {
   const moved = data.sliders.filter((slider) =>
@@ -328,12 +277,19 @@ function linkWords(pre) {
   }
 }
 
-// A picture that stood before is copied; an array within a box stands for the box.
+// What an array in a picture is in the texts: one within a box stands for the box, and a part of an
+// expression that has a box of its own, `Y.3`, for the array that is computed.
+function arrayOf(name) {
+  const {arrays} = data.words;
+  return arrays[name] ?? arrays[name.replace(/\.\d+$/, "")] ?? name;
+}
+
+// A picture that stood before is copied.
 function completePictures() {
   for (const place of all("[data-same]"))
     place.innerHTML = byId(place.dataset.same).innerHTML;
   for (const shape of all(".picture [data-array]"))
-    shape.dataset.array = data.words.arrays[shape.dataset.array] ?? shape.dataset.array;
+    shape.dataset.array = arrayOf(shape.dataset.array);
   for (const box of all(".picture .handle[data-array]")) box.setAttribute("tabindex", "0");
 }
 

@@ -6,7 +6,9 @@ namespace napkin {
 /// In which words between `@` stand for what is filled in.
 [[nodiscard]] const char* report_page();
 [[nodiscard]] const char* report_style();
+[[nodiscard]] const char* report_figures();
 [[nodiscard]] const char* report_formulas();
+[[nodiscard]] const char* report_kernels();
 [[nodiscard]] const char* report_model();
 [[nodiscard]] const char* report_plots();
 [[nodiscard]] const char* report_script();

@@ -36,10 +36,11 @@ class Plot {
     this.shapes.push(`<circle class="${kind}" cx="${atX.toFixed(1)}" cy="${atY.toFixed(1)}" ` +
       `r="${radius}">${text}</circle>`);
   }
-  // A note at one of `points`, beside it as one of `sides` says: `[anchor, dx, dy]`.
-  label(text, points, sides) {
-    this.words.push(points.flatMap(([x, y]) => sides.map(([anchor, dx, dy]) =>
-      ({text, anchor, x: this.atX(x) + dx, y: this.atY(y) + dy}))));
+  // A note at one of `points`, beside it as one of `sides` says: `[anchor, dx, dy]`; as the next
+  // choice of sides says where that leaves it clearer.
+  label(text, points, ...choices) {
+    this.words.push(choices.flatMap((sides) => points.flatMap(([x, y]) => sides.map(([anchor, dx, dy]) =>
+      ({text, anchor, x: this.atX(x) + dx, y: this.atY(y) + dy})))));
   }
   boxOf({text, x, y, anchor = "start"}) {
     const width = 6 * text.length;
@@ -166,9 +167,7 @@ function workOf(now) {
   const pipelines = kernel ? kernel.pipelines : now.pipelines;
   const operations = pipelines.filter((p) => p.unit === "op" && p.name !== "exponentials")
     .reduce((sum, p) => sum + p.most, 0);
-  const times = now.time?.kernel_us;
-  return {operations, bytes: (kernel ?? now).H.bytes,
-          seconds: times ? (times.low + times.high) / 2e6 : null};
+  return {operations, bytes: (kernel ?? now).H.bytes, seconds: now.time?.seconds ?? null};
 }
 
 // Operations a second against operations a byte, under what each unit could do alone: over the
@@ -199,8 +198,9 @@ function plotRoofline(now) {
     if (end <= start) return;
     plot.line(kind(name), [[start, start * rate], [end, end * rate]]);
     // Outside the others' slopes: below the lowest, above the rest.
+    const [below, above] = [[["start", 9, 9]], [["end", -9, -1]]];
     plot.label(name, between([start, start * rate], [end, end * rate]),
-               [i === 0 ? ["start", 9, 9] : ["end", -9, -1]]);
+               ...(i === 0 ? [below, above] : [above, below]));
   });
   if (reached) plot.dot("now", intensity, reached, 5, scaled(reached, "op/s"));
   return plot.svg();

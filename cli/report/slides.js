@@ -57,7 +57,19 @@ function gradeBySizes({sizes}, parts) {
   return sizes.whole ? ["right", `H ${scaled(reached.H, "B")}, M ${scaled(reached.M, "B")}`] : null;
 }
 
-function gradeOf(question, fields) {
+// The answer at the prompt: what was not tried beforehand is graded there.
+function gradedAtPrompt({open, prompt}, parts, number) {
+  const rest = [...parts];
+  const answer = open.map(({command, kinds}) => kinds[0] === "command" ? rest.shift() :
+    command.replaceAll("?", () => rest.shift().replaceAll(",", ", "))).join("; ");
+  const lines = [...Array(number - 1).fill("skip"), answer];
+  const quoted = (line) => /^\w+$/.test(line) ? line : `'${line.replaceAll("'", "'\\''")}'`;
+  return "Neither right nor wrong: this page holds what comes of likely answers, and this is none of " +
+    "them. In a shell, napkin grades it: " +
+    `<code>${escapeText(`printf '%s\\n' ${lines.map(quoted).join(" ")} | ${prompt}`)}</code>`;
+}
+
+function gradeOf(question, fields, number) {
   const kinds = question.open.flatMap((open) => open.kinds);
   const values = fields.map((field) => field.value.trim());
   const typed = question.open.flatMap((open) => typedIn(open, values.splice(0, open.kinds.length)));
@@ -67,16 +79,16 @@ function gradeOf(question, fields) {
   if (strange) return ["", strange];
   const known = question.outcomes[`${parts.join("|")}|`];
   if (known) return [known[0] ? "right" : "wrong", question.texts[known[1]]];
-  return gradeBySizes(question, parts) ?? ["", "This answer was not tried beforehand; at the prompt any is graded: " +
-    `<code>${escapeText(question.prompt)}</code>`];
+  return gradeBySizes(question, parts) ?? ["", gradedAtPrompt(question, parts, number)];
 }
 
 all("form.question").forEach((form) => {
-  const question = data.questions[form.dataset.question - 1];
+  const number = Number(form.dataset.question);
+  const question = data.questions[number - 1];
   const grade = form.querySelector(".grade");
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const [verdict, text] = gradeOf(question, all("input", form));
+    const [verdict, text] = gradeOf(question, all("input", form), number);
     grade.className = `grade ${verdict}`;
     grade.innerHTML = verdict ? `<strong>${verdict}</strong> ${text}` : text;
   });

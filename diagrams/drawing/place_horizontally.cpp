@@ -17,7 +17,8 @@ constexpr std::size_t kLongestMark = 6;  // in a terminal
 constexpr double kMostColumns = 12;      // between two stages in a terminal
 constexpr double kLabelPadding = 4;
 constexpr double kCellGap = 12;
-constexpr double kFactorGap = 6;  // on both sides of what a cup is multiplied by
+constexpr double kFactorGap = 6;      // on both sides of what a cup is multiplied by
+constexpr double kCrossingRoom = 16;  // for each wire beyond the first that another crosses
 constexpr double kTriangleWidth = 20;
 constexpr double kLeastBox = 28;
 constexpr double kBoxPadding = 9;
@@ -29,8 +30,9 @@ double widest_label(const Stage& stage, const DrawOptions& options) {
     return widest;
 }
 
-/// The steepest curve between two stages decides how far apart they are; in a terminal each wire
-/// that goes up or down has a column of its own.
+/// The steepest curve between two stages decides how far apart they are, and on a page what crosses
+/// several at once, which is hard to follow where it is steep; in a terminal each wire that goes up
+/// or down has a column of its own.
 double distance_between(const Stage& from, const Stage& to, Medium medium) {
     std::map<Key, std::pair<double, int>> sources;
     for (const Track& track : from.tracks) sources[track.key] = {track.y, 0};
@@ -44,7 +46,9 @@ double distance_between(const Stage& from, const Stage& to, Medium medium) {
                 moving += found->second.first != track.y ? 1 : 0;
                 joint = joint || ++found->second.second > 1 || track.sources.size() > 1;
             }
-    const double distance = steepest > 0 ? std::min(16 + steepest * 0.4, 52.0) : 6;
+    const std::size_t crossed = medium == Medium::Page ? most_crossed(from, to) : 0;
+    const double room = crossed > 1 ? kCrossingRoom * static_cast<double>(crossed - 1) : 0;
+    const double distance = steepest > 0 ? std::min(16 + steepest * 0.4, 52.0) + room : 6;
     const double columns = medium == Medium::Terminal && moving > 0
                                ? kTerminalCell * std::min(moving + 2, kMostColumns)
                                : 0;

@@ -166,23 +166,28 @@ void place_vertically(StageList& list) {
     }
 }
 
+std::size_t most_crossed(const Stage& from, const Stage& to) {
+    std::map<Key, double> heights;
+    for (const Track& track : from.tracks) heights[track.key] = track.y;
+    std::vector<std::pair<double, double>> links;
+    for (const Track& track : to.tracks)
+        for (const Key& source : track.sources)
+            if (const auto found = heights.find(source); found != heights.end())
+                links.emplace_back(found->second, track.y);
+    std::size_t most = 0;
+    for (const auto& [start, end] : links) {
+        std::size_t crossed = 0;
+        for (const auto& [other_start, other_end] : links)
+            crossed += (start - other_start) * (end - other_end) < 0 ? 1 : 0;
+        most = std::max(most, crossed);
+    }
+    return most;
+}
+
 std::size_t most_crossed(const StageList& list) {
     std::size_t most = 0;
-    for (std::size_t s = 0; s + 1 < list.stages.size(); ++s) {
-        std::map<Key, double> heights;
-        for (const Track& track : list.stages[s].tracks) heights[track.key] = track.y;
-        std::vector<std::pair<double, double>> links;
-        for (const Track& track : list.stages[s + 1].tracks)
-            for (const Key& source : track.sources)
-                if (const auto found = heights.find(source); found != heights.end())
-                    links.emplace_back(found->second, track.y);
-        for (const auto& [from, to] : links) {
-            std::size_t crossed = 0;
-            for (const auto& [other_from, other_to] : links)
-                crossed += (from - other_from) * (to - other_to) < 0 ? 1 : 0;
-            most = std::max(most, crossed);
-        }
-    }
+    for (std::size_t s = 0; s + 1 < list.stages.size(); ++s)
+        most = std::max(most, most_crossed(list.stages[s], list.stages[s + 1]));
     return most;
 }
 

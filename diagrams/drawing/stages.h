@@ -132,7 +132,8 @@ inline constexpr double kLeastCrossing = 22;  ///< width of a load or a save
 
 /// Gives every block and track its height on the page.
 void place_vertically(StageList& list);
-/// The most wires that one wire crosses between two stages.
+/// The most wires that one wire crosses between two stages, and of all that follow each other.
+[[nodiscard]] std::size_t most_crossed(const Stage& from, const Stage& to);
 [[nodiscard]] std::size_t most_crossed(const StageList& list);
 /// Gives every stage its x, wide enough for labels, curves and the cells of the table.
 void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptions& options);

@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,13 +29,19 @@ inline std::vector<std::size_t> crossed_by_each(const Heights& wires, const Heig
     return counts;
 }
 
-/// The most wires that one wire crosses at once.
-inline std::size_t most_crossed_at_once(const drawing::Canvas& canvas) {
+/// A wire that goes up or down, and how many others it crosses.
+struct Crossing {
+    drawing::Point from;
+    drawing::Point to;
+    std::size_t crossed = 0;
+};
+
+inline std::vector<Crossing> crossings_of(const drawing::Canvas& canvas) {
     std::vector<const drawing::Line*> wires;
     for (const drawing::Operation& operation : canvas.operations)
         if (const drawing::Line* line = std::get_if<drawing::Line>(&operation.shape))
             if (line->part == drawing::Part::Wire) wires.push_back(line);
-    std::size_t most = 0;
+    std::vector<Crossing> crossings;
     for (const drawing::Line* wire : wires) {
         const drawing::Point from = wire->points.front();
         const drawing::Point to = wire->points.back();
@@ -42,9 +50,31 @@ inline std::size_t most_crossed_at_once(const drawing::Canvas& canvas) {
         for (const drawing::Line* other : wires)
             if (other->points.front().x < to.x && from.x < other->points.back().x)
                 beside.emplace_back(other->points.front().y, other->points.back().y);
-        most = std::max(most, crossed_by_each({{from.y, to.y}}, beside).front());
+        crossings.push_back({from, to, crossed_by_each({{from.y, to.y}}, beside).front()});
     }
+    return crossings;
+}
+
+/// The most wires that one wire crosses at once.
+inline std::size_t most_crossed_at_once(const drawing::Canvas& canvas) {
+    std::size_t most = 0;
+    for (const Crossing& each : crossings_of(canvas)) most = std::max(most, each.crossed);
     return most;
+}
+
+/// Wires that cross several at once in less room than a reader follows them in.
+inline std::vector<std::string> cramped_crossings(const drawing::Canvas& canvas) {
+    constexpr double kRoom = 16;  // in points, for each that is crossed
+    constexpr double kSteepest = 90;
+    std::vector<std::string> found;
+    for (const Crossing& each : crossings_of(canvas)) {
+        const double rise = std::min(std::abs(each.to.y - each.from.y), kSteepest);
+        const double run = each.to.x - each.from.x;
+        if (each.crossed > 1 && run < kRoom * static_cast<double>(each.crossed) + 0.4 * rise - 1e-6)
+            found.push_back("a wire crosses " + std::to_string(each.crossed) + " others within " +
+                            std::to_string(run) + " points");
+    }
+    return found;
 }
 
 /// What is unpleasant of an order of wires.

@@ -42,6 +42,7 @@ drawing::Canvas check_drawing(const Diagram& diagram, const Relabelling& relabel
         check_picture(canvas);
         CHECK_LE(canvas.width, 760);
         CHECK_LE(most_crossed_at_once(canvas), most);
+        for (const std::string& cramped : cramped_crossings(canvas)) FAIL_CHECK(cramped);
     }
     CHECK_LE(canvas.height, 9 * canvas.width);
     // A row of boxes under a table, as wide as a page may be.

@@ -76,6 +76,8 @@ TEST_CASE("a sum of known parts shows those that are products") {
     const Polynomial rest = sum_of("2b c k");
     CHECK_EQ(print_in_parts(halo + rest, {halo, sum_of("b c k"), sum_of("b c k")}, kAxes.names),
              "2bck + b(r + x - 1)(s + y - 1)");
+    CHECK_EQ(print_in_parts(halo + halo + rest, {halo, halo}, kAxes.names),
+             "2bck + 2b(r + x - 1)(s + y - 1)");
     // One whose terms were added to others is no longer there, unless that saves many.
     CHECK_EQ(print_in_parts(halo + sum_of("b x y"), {halo}, kAxes.names),
              "bxy + b(r + x - 1)(s + y - 1)");

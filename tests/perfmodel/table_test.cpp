@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "perfmodel/explain.h"
 #include "tests/golden.h"
 #include "tests/perfmodel/derive_support.h"
+#include "tests/support/examples.h"
 
 namespace napkin {
 namespace {
@@ -63,12 +66,49 @@ TEST_CASE("explanations name what is loaded again and why") {
          "fuse P, O\ngroup q by 16\nstream x by 16\n",
          {"V lacks q: each of 4 groups loads it",
           "the mask leaves 10 of 16 chunks to visit: numbers count these, formulas all"}},
+        {"diagram long {\n axis q = 4096, x = 4096\n input S[q, x], V[x] : f32\n"
+         " P[q, x] = softmax[x](if x <= q then S[q, x] else -inf)\n"
+         " output O[q] = sum(x) P[q, x] * V[x]\n}\n",
+         "fuse P, O\ngroup q by 1\nstream x by 256\n",
+         {"V lacks q: each of 4,096 groups loads it",
+          "the mask leaves 34,816 of 65,536 chunks to visit: numbers count these, formulas all"}},
     };
     for (const Case& c : cases) {
         const State state = derived(c.diagram, c.derivation);
         const RegionCost region = test::cost(state).regions.back();
         CHECK_EQ(explain_transfers(region, state.diagram.axes), c.sentences);
     }
+}
+
+TEST_CASE("a form beside a number gives it, or says how it does not") {
+    std::vector<std::pair<std::string, Cost>> costs;
+    for (const test::Example& each : test::all_examples())
+        costs.emplace_back(each.name, test::cost(derived(each.diagram, each.derivation)));
+    costs.emplace_back("attention of 4097", test::cost(derived(kAttention, kFlash, {{"q", 4097}})));
+    std::map<std::string, int> seen;  // by signs
+    for (const auto& [name, cost] : costs)
+        for (const RegionCost& region : cost.regions)
+            for (const auto& [level, held] : region.levels)
+                for (const Amount* amount : {&held.transferred, &held.memory, &held.allocated}) {
+                    const std::string text = text_beside_number(*amount, region);
+                    INFO(name, ", ", region.name, ": ", amount->values, " ", text);
+                    CHECK_EQ(evaluate_integer(amount->formula, region.sizes), amount->values);
+                    if (!amount->ideal) continue;
+                    const auto number = static_cast<double>(amount->values);
+                    const double form = evaluate(*amount->ideal, region.sizes);
+                    const std::string sign = text.ends_with(" + …")   ? "…"
+                                             : text.starts_with("≤ ") ? "≤"
+                                             : text.starts_with("≥ ") ? "≥"
+                                                                      : "=";
+                    ++seen[sign];
+                    if (sign == "=") CHECK_EQ(form, doctest::Approx(number).epsilon(1e-9));
+                    if (sign == "≤") CHECK_LT(number, form);
+                    if (sign == "≥") CHECK_GT(number, form);
+                    if (sign == "…") CHECK_EQ(amount, &held.memory);
+                    if (sign == "…") CHECK_LT(form, number);
+                }
+    for (const char* sign : {"=", "≤", "≥", "…"}) CHECK_MESSAGE(seen[sign] > 0, std::string(sign));
+    CHECK_GT(seen["="], seen["≤"] + seen["≥"]);
 }
 
 TEST_CASE("times are intervals, and what does not fit is said") {

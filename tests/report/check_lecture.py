@@ -7,7 +7,7 @@ usage: check_lecture.py NAPKIN [--pictures FOLDER]     in the repository's root;
     to 1920 pixels; the first slide is shown first, and names no step ahead;
   * every answer that the page grades is typed into it, and into `napkin quiz`: both say the same;
   * whole commands in a field are what their parts are; of what is no size or name the page says so, of another
-    answer that it was not tried, of an empty one that something is open;
+    answer that it was not tried, with the command that grades it, of an empty one that something is open;
   * the teacher's sheet opens, and its answers are right on the page.
 """
 import pathlib
@@ -43,6 +43,12 @@ OPEN = """(number) => {
 def run(*arguments, stdin=None):
     return subprocess.run([napkin, *map(str, arguments)], capture_output=True, text=True,
                           input=stdin)
+
+
+def in_shell(command):
+    """What a command that a page shows prints."""
+    return subprocess.run(["bash", "-c", command.replace("napkin quiz", f"{napkin} quiz")],
+                          capture_output=True, text=True).stdout
 
 
 def at_prompt(arguments, skipped, command):
@@ -96,6 +102,10 @@ def check_questions(page, arguments, failures):
         if typed != values and set(kinds) != {"size"}:
             ours = page.evaluate(GRADE, [number, typed])
             failures.check(ours[0] == "" and "napkin quiz" in ours[1], f"{number}: 12345 is {ours}")
+            if "command" not in kinds:
+                said = in_shell(ours[1].split("grades it: ")[1])
+                failures.check(re.search(r"^  (right|wrong): ", said, re.MULTILINE) is not None,
+                               f"{number}: {ours[1]} says {said}")
         ours = page.evaluate(GRADE, [number, [""] * len(kinds)])
         failures.check(ours[1].startswith("Something is open"), f"{number}: nothing is {ours}")
     return graded

@@ -32,9 +32,12 @@ MISPLACED = """() => {
   const binds = all("#figures .note").map((note) => note.textContent.match(/^(.*) binds$/)?.[1]).find(Boolean);
   if (binds) {
     const width = (bar) => box(bar.firstElementChild).width;
-    const named = all(".bar.binding").filter((bar) => bar.closest("tr").textContent.startsWith(binds));
-    if (named.length !== 1 || all(".bar").some((bar) => width(bar) > width(named[0])))
+    const named = all(".units .bar.binding").filter((bar) => bar.closest("tr").textContent.startsWith(binds));
+    if (named.length !== 1 || all(".units .bar").some((bar) => width(bar) > width(named[0])))
       wrong.push(`${binds} binds, and is not the longest bar`);
+    const [whole, ...parts] = all(".sum .bar").reverse().map(width);
+    const sum = parts.reduce((total, part) => total + part, 0);
+    if (Math.abs(sum - whole) > 1) wrong.push(`what a kernel's time is made of is ${sum} of ${whole} pixels`);
   }
   return wrong;
 }"""
