@@ -90,15 +90,19 @@ bool marks_inside_loop(const std::vector<TileStatement>& body, bool inside) {
 
 /// Who finds out which chunks of loops are visited, where data decides: the agent that copies what
 /// they load, or the whole block.
-enum class Marked { None, ByCopies, ByAll };
-Marked marked_loops(const RegionProgram& region) {
-    Marked marked = Marked::None;
+enum class MarkedBy { None, Copies, All };
+MarkedBy marked_by(const RegionProgram& region, const Plan& plan) {
+    MarkedBy marked = MarkedBy::None;
     for (const Loop* loop : loops_of(region)) {
-        if (loop->data_masks.empty() || marked == Marked::ByAll) continue;
-        const bool loads = std::any_of(loop->body.begin(), loop->body.end(), [](const auto& each) {
-            return std::holds_alternative<Load>(each.node);
-        });
-        marked = loads ? Marked::ByCopies : Marked::ByAll;
+        if (loop->data_masks.empty() || marked == MarkedBy::All) continue;
+        const bool copies =
+            std::any_of(loop->body.begin(), loop->body.end(), [&](const auto& each) {
+                const Load* load = std::get_if<Load>(&each.node);
+                if (load == nullptr) return false;
+                const Home home = plan.tiles.at(load->target).home;
+                return home == Home::Matrix || home == Home::Shared;
+            });
+        marked = copies ? MarkedBy::Copies : MarkedBy::All;
     }
     return marked;
 }
@@ -361,13 +365,14 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
     if (std::optional<Refusal> refusal = GroupArrangement(region, limits, wanted, plan).run())
         return refusal;
     widen_panels(region, limits, plan);
-    const Marked marked = marked_loops(region);
-    if (marked == Marked::ByAll && wanted.persistent.value_or(false))
+    const MarkedBy marked = marked_by(region, plan);
+    if (marked == MarkedBy::All && wanted.persistent.value_or(false))
         return Refusal{
             "data decides which chunks a loop visits that copies nothing, which a block finds out "
             "once",
             "leave it out, and the planner chooses", SettingName{"persistent", ""}};
-    plan.persistent = wanted.persistent.value_or(marked == Marked::None && gains_from_tiles(plan));
+    plan.persistent =
+        wanted.persistent.value_or(marked == MarkedBy::None && gains_from_tiles(plan));
     return std::nullopt;
 }
 

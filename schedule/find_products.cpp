@@ -143,6 +143,13 @@ void Planner::settle(const Compute& compute, Product& product) {
             side->direct = *variable;
     }
     product.type = multiplied_type(loaded, type_beside(compute, product));
+    for (const Operand* side : {&product.left, &product.right})
+        if (rounds_integers(region_, compute.statement, side->value, product.type,
+                            limits_.dynamic_sizes))
+            return refuse(
+                fmt::format("`{}` multiplies integers of which {} has not all",
+                            array_of(compute.targets.front()).name, name_of(product.type)),
+                "where that does not matter, multiply reals: `1.0 * ...`");
     for (Operand* side : {&product.left, &product.right})
         if (side->direct && loads_.contains(*side->direct) &&
             plan_.tiles.at(*side->direct).type != product.type)

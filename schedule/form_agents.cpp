@@ -90,8 +90,9 @@ private:
         }
     }
 
-    /// Whether no closed form says which chunks a loop visits. What data leaves of them the block
-    /// marks while all of it is together, of its only tile.
+    /// Whether the agent that copies finds out which chunks a loop visits: where no closed form
+    /// says so, and where data decides. Of its only tile the block marks those while it is
+    /// together.
     [[nodiscard]] bool is_listed(const Loop& loop) const {
         if (!loop.data_masks.empty()) return program_.persistent;
         if (!varies_along(loop)) return false;

@@ -1,6 +1,6 @@
 #include "schedule/statements.h"
 
-#include "diagrams/integer_range.h"
+#include "diagrams/value_bounds.h"
 #include "diagrams/value_kind.h"
 
 namespace napkin::schedule {
@@ -14,8 +14,7 @@ bool is_ordered(const Statement& statement) {
     return is_scan(statement) || std::holds_alternative<Select>(statement.body);
 }
 
-bool sums_integers(const RegionProgram& region, const Statement& statement) {
-    constexpr Interval kExactInF32 = {-(std::int64_t{1} << 24), std::int64_t{1} << 24};
+bool sums_integers(const RegionProgram& region, const Statement& statement, bool any_size) {
     const Fold* fold = std::get_if<Fold>(&statement.body);
     if (fold == nullptr || (fold->monoid != kSum && fold->monoid != kProduct) ||
         !is_floating(region.arrays[statement.targets.front().index()].type))
@@ -23,23 +22,17 @@ bool sums_integers(const RegionProgram& region, const Statement& statement) {
     const Diagram scope = scope_of(region);
     if (kind_of(scope, statement) != ValueKind::Integer) return false;
     if (fold->monoid == kProduct) return true;
-    const std::optional<Interval> each =
-        value_range(fold->values.front(), [&](const Expression& leaf) -> std::optional<Interval> {
-            if (const AxisIndex* index = std::get_if<AxisIndex>(&leaf.node))
-                return Interval{0, region.axes[index->axis.index()].extent - 1};
-            if (const SizeOf* size = std::get_if<SizeOf>(&leaf.node))
-                return Interval{1, region.axes[size->axis.index()].extent};
-            const Read* element = std::get_if<Read>(&leaf.node);
-            if (element == nullptr) return std::nullopt;
-            return range_of(region.arrays[element->array.index()].type);
-        });
-    Interval count{1, 1};
-    for (const AxisId axis : fold->over) {
-        // A run-time axis may be longer.
-        const Axis& of = region.axes[axis.index()];
-        count = count * (of.dynamic ? kAny32 : Interval{of.extent, of.extent});
-    }
-    return !each || !(*each * count).within(kExactInF32);
+    const std::optional<Interval> each = integer_bounds(scope, fold->values.front(), any_size);
+    return !each || !(*each * element_count(scope, fold->over, any_size))
+                         .within(exact_integers(ElementType::F32));
+}
+
+bool rounds_integers(const RegionProgram& region, const Statement& statement,
+                     const Expression& operand, ElementType type, bool any_size) {
+    const Diagram scope = scope_of(region);
+    if (kind_of(scope, statement) != ValueKind::Integer) return false;
+    const std::optional<Interval> values = integer_bounds(scope, operand, any_size);
+    return !values || !values->within(exact_integers(type));
 }
 
 std::vector<const Loop*> loops_of(const RegionProgram& region) {

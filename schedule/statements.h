@@ -31,8 +31,13 @@ void for_statements(const std::vector<TileStatement>& body, const Visit& visit,
 /// Whether what it computes depends on where elements stand along the axis that it folds.
 [[nodiscard]] bool is_ordered(const Statement& statement);
 /// Whether it adds up integers, or multiplies them, for a result of reals, which has them exactly
-/// only where it is computed in integers: f32 holds fewer than the result may come to.
-[[nodiscard]] bool sums_integers(const RegionProgram& region, const Statement& statement);
+/// only where it is computed in integers: f32 holds fewer than the result may come to, at sizes
+/// that may be any if `any_size`.
+[[nodiscard]] bool sums_integers(const RegionProgram& region, const Statement& statement,
+                                 bool any_size);
+/// Whether an operand of a sum of products of integers has values that the type has not.
+[[nodiscard]] bool rounds_integers(const RegionProgram& region, const Statement& statement,
+                                   const Expression& operand, ElementType type, bool any_size);
 
 /// The region's loads, computations and saves, in the order of the text; an operation's `leaf`
 /// counts them.

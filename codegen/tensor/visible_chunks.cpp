@@ -225,8 +225,8 @@ std::optional<IntervalCode> TensorLowering::element_ends(const Read& read, Body&
     return IntervalCode{end("least"), end("greatest")};
 }
 
-/// The block's warps mark the chunks in which data may let something through, which a function then
-/// finds; those past the marks are visited.
+/// Warps mark the chunks in which data may let something through, which a function then finds;
+/// those past the marks are visited.
 void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
     std::vector<Expression> conditions = code.statement.data_masks;
     const bool by_function = !code.next.empty();
@@ -284,12 +284,13 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
     declare_marks(code, marked, std::move(test), body);
 }
 
-/// Declares what finds marked chunks; the block waits for the marks.
+/// Declares what finds marked chunks; whoever makes the marks waits for them.
 void TensorLowering::declare_marks(ChunkLoop& code, Marked& marked, Body mark_of, Body& body) {
     const schedule::BufferId buffer = schedule_.marks.at(code.loop.source);
     const kernel::Expression marks = variable(buffer_names_.at(buffer));
     const std::int64_t most = schedule_[buffer].bytes;
     // Of one tile after another the agent that copies makes them alone.
+    invariant(apart_ || !schedule_.persistent, "marks of several tiles that no copies ask for");
     const kernel::Expression first_warp = apart_ ? program_.threads / 32 : 0;
     const std::int64_t warps =
         apart_ ? program_.other_threads / 32 : (program_.threads + program_.other_threads) / 32;

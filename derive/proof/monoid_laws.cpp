@@ -113,9 +113,16 @@ private:
             for (const auto& [known, value] : known_)
                 if (known == expression) return value;
             const Read* element = std::get_if<Read>(&expression.node);
+            // Elsewhere than at its own axes a definition reads other inputs.
+            const bool here =
+                element == nullptr ||
+                expression == read_axes(element->array, diagram_[element->array].axes);
+            const auto outside = known_;
+            if (!here) known_.clear();
             const double value = element != nullptr
                                      ? drawn(element->array, depth)
                                      : static_cast<double>(random_.below(5));  // an index or a size
+            if (!here) known_ = outside;
             known_.emplace_back(expression, value);
             return value;
         }

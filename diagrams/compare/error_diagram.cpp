@@ -8,6 +8,7 @@
 #include "diagrams/compare.h"
 #include "diagrams/compare/error_expression.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin {
 namespace {
@@ -182,7 +183,11 @@ private:
         std::int64_t terms = 1;
         for (const AxisId axis : fold.over)
             terms = saturating_multiply(terms, source_[axis].extent);
-        const bool integral = error_bounds::is_integral(source_, value, terms);
+        // Products of reals grow beyond any f32, and operands may be rounded.
+        const bool integral =
+            kind_of(source_, statement) == ValueKind::Integer ||
+            (fold.monoid != kProduct && !precision_.operands.contains(statement.box) &&
+             error_bounds::is_integral(source_, value, terms));
         if (fold.monoid == kMax || fold.monoid == kMin) {
             if (is_zero(error) && is_zero(seed)) return;
             set_bound(target, error_bounds::larger(error_of_extreme(statement, fold, error), seed));

@@ -7,9 +7,9 @@
 
 #include "diagrams/compare.h"
 #include "diagrams/infinity.h"
-#include "diagrams/integer_range.h"
 #include "diagrams/literal.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/value_bounds.h"
 #include "diagrams/value_kind.h"
 
 namespace napkin::error_bounds {
@@ -429,7 +429,6 @@ bool is_whole_throughout(const Diagram& diagram, const Expression& expression) {
 }  // namespace
 
 bool is_integral(const Diagram& diagram, const Expression& expression, std::int64_t times) {
-    constexpr Interval kExactInF32 = {-(std::int64_t{1} << 24), std::int64_t{1} << 24};
     if (!is_whole_throughout(diagram, expression)) return false;
     if (kind_of(diagram, expression) != ValueKind::Real) return true;
     const Expression whole = rewrite(expression, [](Expression node) {
@@ -437,17 +436,8 @@ bool is_integral(const Diagram& diagram, const Expression& expression, std::int6
             literal->is_integer = std::abs(literal->value) <= 0x1p53;
         return node;
     });
-    const std::optional<Interval> range =
-        value_range(whole, [&](const Expression& leaf) -> std::optional<Interval> {
-            if (const AxisIndex* index = std::get_if<AxisIndex>(&leaf.node))
-                return Interval{0, diagram[index->axis].extent - 1};
-            if (const SizeOf* size = std::get_if<SizeOf>(&leaf.node))
-                return Interval{1, diagram[size->axis].extent};
-            const Read* element = std::get_if<Read>(&leaf.node);
-            if (element == nullptr) return std::nullopt;
-            return range_of(diagram[element->array].type);
-        });
-    return range && (*range * Interval{times, times}).within(kExactInF32);
+    const std::optional<Interval> range = integer_bounds(diagram, whole);
+    return range && (*range * Interval{times, times}).within(exact_integers(ElementType::F32));
 }
 
 Expression error_of(const Bounds& bounds, const Expression& expression) {

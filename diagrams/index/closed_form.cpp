@@ -127,7 +127,8 @@ public:
         constexpr std::int64_t kMostRemainders = 16;
         const Quotient told = quotient_beside_number().value_or(Quotient{});
         const std::int64_t of_chunk = coefficient_of(told.dividend, chunk_);
-        if (told.divisor > kMostRemainders || (told.divisor > 1 && std::abs(of_chunk) != 1))
+        if (told.divisor > kMostRemainders || (told.divisor > 1 && std::abs(of_chunk) != 1) ||
+            !moving_quotients(told.dividend).empty())
             return std::nullopt;
         std::vector<ChunkRun> result;
         for (std::int64_t remainder = 0; remainder < told.divisor; ++remainder) {

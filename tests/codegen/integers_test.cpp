@@ -54,6 +54,9 @@ TEST_CASE("kernels: sums of integers are exact in an f32, or a target does not t
          127},
         {"input X[m, n] : i8, Y[k, n] : i8\n output W[m, k] : f32 = sum(n) 1.0 * X[m, n] * Y[k, n]",
          127, 126},
+        {"input X[m, n] : i32, Y[k, n] : i8\n output W[m, k] : f32 = sum(n) (X[m, n] % 500) * "
+         "(Y[k, n] % 8)",
+         499, 499 + 500 * 3},
         {"output W[m] : f32 = sum(n) 1.0 * n * n", 0, 0},
     };
     for (const Sum& sum : sums) {

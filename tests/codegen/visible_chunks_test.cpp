@@ -327,6 +327,28 @@ TEST_CASE("visible chunks: where data decides, what no pair is visible in is lef
     for (const Made& made : made_of(cases)) check(made);
 }
 
+TEST_CASE(
+    "visible chunks: one tile after another, where no copies ask what data leaves, is refused") {
+    const State state = test::derive(
+        test::load(
+            "diagram gathered { axis q = 128, x = 768, d = 16, n = 64\n input Q[q, d], K[n, "
+            "d], V[n, d] : bf16\n input document[x], row[x] : i32\n S[q, x] = sum(d) Q[q, d] "
+            "* K[row[x], d]\n M[q, x] = if document[6 * q] == document[x] then S[q, x] else "
+            "-inf\n P[q, x] = softmax[x](M[q, x])\n output O[q, d] : bf16 = sum(x) P[q, x] * "
+            "V[row[x], d] }"),
+        "fuse all\ngroup q by 64\nstream x by 64");
+    EmitOptions how;
+    how.target = "sm_90a";
+    schedule::Request request;
+    request.region = "O";
+    request.schedule.persistent = true;
+    how.schedules.push_back(request);
+    const Result<EmittedProgram> program = emit(state, test::program_of(state), how);
+    REQUIRE_FALSE(program);
+    CHECK_NE(program.error().list.front().message.find("a block finds out once"),
+             std::string::npos);
+}
+
 TEST_CASE("visible chunks: a list that ends before the keys is read under its guard alone") {
     for (const Made& made : made_of({{"x < 70 and few[x] == 1", 100, 100, 64, 16, kBlocks}})) {
         INFO(made.program.kernels.front().target);

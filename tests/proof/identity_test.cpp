@@ -343,6 +343,17 @@ diagram folded {
 })",
                                                 "fuse all\nstream t by 3");
     CHECK_EQ(latest.broken_law, "");
+    const proof::ProgramProof shifted = prove_at(R"(
+monoid mix(a, b; c, d) = (a + d, b + c) identity (0, 0)
+diagram folded {
+  axis t = 7
+  input A[t] : f32
+  C[t] = A[t] * 2
+  P, H = mix(t) (C[t], C[(t + 1) % size(t)])
+  output Y = H + P
+})",
+                                                 "fuse all");
+    CHECK_NE(shifted.broken_law.find("monoid `mix`: its identity changes"), std::string::npos);
     // Elements are drawn about as large as the rule's own numbers.
     for (const char* cap : {"1", "300", "1000", "1e6"})
         CHECK_EQ(

@@ -11,8 +11,8 @@ namespace {
 
 /// A list of the largest elements is kept in full by every merge; a longer one is no small state.
 constexpr std::int64_t kLongestList = 32;
-/// A longer formula is not substituted: in a chain whose statements use the one before twice it
-/// doubles with each of them.
+/// A longer formula is not substituted, unless what is stabilised is found in it: in a chain whose
+/// statements use the one before twice it doubles with each of them.
 constexpr double kLongestFormula = 2000;
 
 /// Whether the sizes of both axes follow from that of one.
@@ -225,7 +225,8 @@ Part Cascade::add_map(const Statement& statement, const Map& map) {
                                           .parts = {value}}));
         return Part::Mixed;
     }
-    if (!of.mixed() && of.length > kLongestFormula) return materialise(statement, of);
+    const bool looked_into = of.mixed() || of.exponential || of.infinite;
+    if (!looked_into && of.length > kLongestFormula) return materialise(statement, of);
     define(target, value);
     if (of.mixed()) return Part::Mixed;
     return of.folded ? Part::Tail : Part::Chunk;
