@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -35,10 +36,32 @@ constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 the input, 2 usage, 3 a wrong result, 4 a device or tool that is not "
     "there, 5 not proved, 70 a bug of napkin.";
 
-void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
-    if (takes.file) app.add_option("FILE", out.file, takes.what)->required();
+/// What of a value may be the file: `q.npy` of `Q=q.npy`, `my.toml` of
+/// `my.toml,block.capacity=1KiB`.
+std::vector<std::string> files_in(const std::string& value) {
+    return {value, value.substr(0, value.find(',')), value.substr(value.find('=') + 1)};
+}
+
+/// The arguments, and which of their options name files to read: outputs replace none of them, and
+/// shells complete them.
+struct Declared : Arguments {
+    std::map<const CLI::Option*, std::string> files;  ///< the pattern of each; empty for any
+};
+
+/// Every option that names a file to read is declared through this.
+template <class Value>
+CLI::Option* add_file(CLI::App& app, const char* name, Value& value, const std::string& what,
+                      Declared& out, const std::string& pattern) {
+    CLI::Option* option = app.add_option(name, value, what);
+    out.files[option] = pattern;
+    return option;
+}
+
+void add_inputs(CLI::App& app, const Takes& takes, Declared& out) {
+    if (takes.file) add_file(app, "FILE", out.file, takes.what, out, takes.pattern)->required();
     if (takes.derivation)
-        app.add_option("--drv", out.derivation, "replay the commands of this derivation first")
+        add_file(app, "--drv", out.derivation, "replay the commands of this derivation first", out,
+                 "*.drv")
             ->required(takes.derivation_required);
     if (takes.sets)
         app.add_option(
@@ -47,20 +70,22 @@ void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
             ->allow_extra_args(false)
             ->type_name("NAME=VALUE");
     if (takes.machine)
-        app.add_option("--machine", out.machine,
-                       "a machine by name or file, with overrides: H200,block.capacity=96KiB")
+        add_file(app, "--machine", out.machine,
+                 "a machine by name or file, with overrides: H200,block.capacity=96KiB", out, "")
             ->required(takes.machine_required);
     if (takes.two)
-        app.add_option("DERIVATIONS", out.several, "two .drv files, the one to compare with first")
+        add_file(app, "DERIVATIONS", out.several, "two .drv files, the one to compare with first",
+                 out, "*.drv")
             ->required()
             ->expected(2);
     if (takes.several)
-        app.add_option("MACHINES", out.several, "names or files, each with figures overridden")
+        add_file(app, "MACHINES", out.several, "names or files, each with figures overridden", out,
+                 "")
             ->required();
-    if (takes.topic != nullptr) app.add_option(takes.topic, out.topic, takes.about);
+    if (takes.topic != nullptr) add_file(app, takes.topic, out.topic, takes.about, out, "");
 }
 
-void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
+void add_outputs(CLI::App& app, const Takes& takes, Declared& out) {
     if (takes.output) app.add_option("-o,--out", out.output, "write here, not to standard output");
     if (takes.json) app.add_flag("--json", out.json, "one JSON object on standard output");
     if (takes.steps) app.add_flag("--steps", out.steps, "one numbered picture for every step");
@@ -83,7 +108,8 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
             ->check(CLI::IsMember({"embed", "none"}));
     }
     if (takes.quiz)
-        app.add_option("--quiz", out.quiz, "questions, a file as docs/quiz.md describes it");
+        add_file(app, "--quiz", out.quiz, "questions, a file as docs/quiz.md describes it", out,
+                 "*.quiz");
     if (takes.sheet)
         app.add_flag("--sheet", out.sheet, "write the teacher's sheet, with the answers, instead");
     if (takes.interactive) {
@@ -113,7 +139,7 @@ std::string why_no_seed(const std::string& text) {
     return fits ? "" : "`" + text + "` is no whole number below 2^64";
 }
 
-void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
+void add_execution(CLI::App& app, const Takes& takes, Declared& out) {
     if (takes.as)
         app.add_option("--as", out.as, "what to write")
             ->required()
@@ -136,8 +162,9 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
                            "time so many of the best on the GPU, and rank them by that; print the "
                            "best as a derivation")
                 ->check(CLI::Range(1, 1000));
-        app.add_option("--measurements", out.measurements,
-                       "the file in which times are kept; one in the cache folder when not given")
+        add_file(app, "--measurements", out.measurements,
+                 "the file in which times are kept; one in the cache folder when not given", out,
+                 "*.sqlite")
             ->needs(measure);
     }
     if (takes.target)
@@ -148,13 +175,14 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.target) {
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given")
             ->check(positive());
-        app.add_option("--schedule", out.schedule,
-                       "how regions are carried out, a TOML file such as `emit --as schedule` "
-                       "writes; what it leaves open is chosen");
+        add_file(app, "--schedule", out.schedule,
+                 "how regions are carried out, a TOML file such as `emit --as schedule` writes; "
+                 "what it leaves open is chosen",
+                 out, "*.toml");
     }
     if (takes.proof) {
-        app.add_option("--certificate", out.certificate,
-                       "the certificate of this derivation, instead of a proof");
+        add_file(app, "--certificate", out.certificate,
+                 "the certificate of this derivation, instead of a proof", out, "*.json");
         app.add_flag("--unproved", out.unproved,
                      "write kernels that are neither proved nor refuted, too");
     }
@@ -167,7 +195,7 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->capture_default_str()
             ->check(CLI::IsMember({"cpu", "emulator", "cuda"}));
     if (takes.inputs)
-        app.add_option("--input", out.inputs, "an input from a file; may be repeated")
+        add_file(app, "--input", out.inputs, "an input from a file; may be repeated", out, "")
             ->allow_extra_args(false)
             ->type_name("ARRAY=FILE.npy");
     if (takes.outputs)
@@ -183,8 +211,8 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
                        "device.bandwidth=1TB/s..10TB/s, and where another unit binds or another "
                        "derivation is better")
             ->type_name("NAME=FROM..TO");
-        app.add_option("--against", out.against,
-                       "another derivation to sweep beside this one; may be repeated")
+        add_file(app, "--against", out.against,
+                 "another derivation to sweep beside this one; may be repeated", out, "*.drv")
             ->allow_extra_args(false);
     }
     if (takes.levels)
@@ -204,10 +232,12 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->check(CLI::Validator(
                 [](const std::string& text) { return text.empty() ? "a name is a word" : ""; },
                 "WORD"));
-        CLI::Option* gradient = app.add_option(
-            "--gradient", out.gradient,
-            "the diagram of its gradient, exported with it: the operator has a backward then");
-        app.add_option("--gradient-drv", out.gradient_derivation, "the derivation of the gradient")
+        CLI::Option* gradient = add_file(
+            app, "--gradient", out.gradient,
+            "the diagram of its gradient, exported with it: the operator has a backward then", out,
+            "*.ncd");
+        add_file(app, "--gradient-drv", out.gradient_derivation, "the derivation of the gradient",
+                 out, "*.drv")
             ->needs(gradient);
         app.add_option(
                "--cubin", out.cubins,
@@ -255,7 +285,7 @@ void add_texts(CLI::App& app) {
         ->trigger_on_parse();
 }
 
-void add_subcommands(CLI::App& app, Arguments& out) {
+void add_subcommands(CLI::App& app, Declared& out) {
     for (const Subcommand& command : all_subcommands()) {
         CLI::App* sub =
             app.add_subcommand(std::string(command.name), std::string(command.description));
@@ -293,18 +323,8 @@ std::vector<std::string> choices_in(const std::string& type) {
     return choices;
 }
 
-std::string files_of(const std::string& name, const std::string& command) {
-    if (name == "FILE")
-        return command == "verify" ? "*.json" : command == "hypothesis" ? "*.toml" : "*.ncd";
-    if (name == "--drv" || name == "DERIVATIONS") return "*.drv";
-    if (name == "--quiz") return "*.quiz";
-    if (name == "--measurements") return "*.sqlite";
-    if (name == "--schedule") return "*.toml";
-    if (name == "--certificate") return "*.json";
-    return name == "--out" ? "*" : "";
-}
-
-OptionUsage usage_of(const CLI::Option& option, const CommandUsage& command) {
+OptionUsage usage_of(const CLI::Option& option, const CommandUsage& command,
+                     const Declared& declared) {
     const std::string name = option.get_single_name();
     const bool machine = name == "machine" || name == "MACHINES" || name == "MACHINE" ||
                          (name == "NAME" && command.name == "machines");
@@ -319,7 +339,10 @@ OptionUsage usage_of(const CLI::Option& option, const CommandUsage& command) {
             type.empty() || type.starts_with("TEXT") ? "VALUE" : type.substr(0, type.find(':'));
     usage.description = option.get_description();
     usage.choices = machine ? machine_names() : choices_in(type);
-    usage.files = files_of(usage.names.empty() ? name : usage.names.back(), command.name);
+    if (const auto file = declared.files.find(&option); file != declared.files.end())
+        usage.files = file->second;
+    else if (name == "out")
+        usage.files = "*";
     usage.repeated = option.get_items_expected_max() > 1;
     return usage;
 }
@@ -335,23 +358,23 @@ std::string about_exit_codes() {
 }
 
 std::vector<CommandUsage> all_usages() {
-    Arguments unused;
+    Declared declared;
     CLI::App app;
-    add_subcommands(app, unused);
+    add_subcommands(app, declared);
     std::vector<CommandUsage> usages;
     for (const CLI::App* sub :
          std::as_const(app).get_subcommands([](const CLI::App*) { return true; })) {
         CommandUsage command{sub->get_name(), sub->get_description(), {}};
         for (const CLI::Option* option : sub->get_options())
             if (option != sub->get_help_ptr())
-                command.options.push_back(usage_of(*option, command));
+                command.options.push_back(usage_of(*option, command, declared));
         usages.push_back(std::move(command));
     }
     return usages;
 }
 
 std::variant<Arguments, int> parse_arguments(int count, const char* const* words) {
-    Arguments out;
+    Declared out;
     CLI::App app{broken(kDescription), "napkin"};
     app.footer(broken(kFooter));
     add_texts(app);
@@ -398,7 +421,10 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
     for (const char* name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
         if (out.output == name) out.output = "-";
     out.command = app.get_subcommands().front()->get_name();
-    return out;
+    for (const auto& [option, pattern] : out.files)
+        for (const std::string& value : option->results())
+            for (std::string& file : files_in(value)) out.reads.push_back(std::move(file));
+    return Arguments(std::move(out));
 }
 
 }  // namespace napkin::cli

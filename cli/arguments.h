@@ -59,6 +59,7 @@ struct Arguments {
     std::vector<std::string> against;  ///< `explain --against`, derivations
     bool levels = false;               ///< `bound --levels`
     std::string topic;                 ///< the free word of `machines` and `explain`
+    std::vector<std::string> reads;    ///< the files that these options name to be read
 };
 
 /// The arguments, or the exit code where there is nothing left to do (help was asked for, or the

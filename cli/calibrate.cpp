@@ -121,8 +121,8 @@ Result<int> run_calibrate(Context& context) {
     const std::string kept = kept_text(*base, machine);
     const std::string measured = "-measured";
     if (!machine.name.ends_with(measured)) machine.name += measured;
-    const std::string readings = fmt::format("# {}, driver {}, as `napkin calibrate` measured it\n",
-                                             device->status().name, device->status().driver) +
+    const std::string readings = fmt::format("# {}, driver {}, {}\n", device->status().name,
+                                             device->status().driver, kMeasuredBy) +
                                  readings_text(*calibration) + kept;
     const bool to_file = !arguments.output.empty() && arguments.output != "-";
     const std::string file = readings + machine_file_text(machine);

@@ -73,7 +73,7 @@ Result<Decision> decide(Context& context, const Loaded& loaded) {
 
 /// A certificate that was given, where it holds and is of this derivation.
 Result<Clearance> take_certificate(const std::string& path, const Loaded& loaded) {
-    Result<std::string> text = read_file(path);
+    Result<std::string> text = text_of_file(path);
     if (!text) return text.error();
     std::optional<Diagnostics> wrong;
     const std::string derivation = kept_or("certificate\n" + *text, [&]() -> std::string {

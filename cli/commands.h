@@ -25,6 +25,7 @@ struct Context {
 struct Takes {
     bool file = true;
     const char* what = "the diagram, an .ncd file";  ///< FILE is
+    const char* pattern = "*.ncd";                   ///< and how it ends
     bool derivation = false;
     bool derivation_required = false;
     bool sets = true;

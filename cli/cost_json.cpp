@@ -36,9 +36,9 @@ Json json_of(const std::vector<SizeInUse>& sizes) {
 }
 
 /// Null where the machine lacks a figure for it.
-Json joules_json(const Energy& energy) {
-    if (!energy.unknown.empty()) return nullptr;
-    return Json{{"low", energy.low}, {"high", energy.high}};
+Json joules_json(const TimeEstimate& time) {
+    if (!time.is_known() || !time.energy.unknown.empty()) return nullptr;
+    return Json{{"low", time.energy.low}, {"high", time.energy.high}};
 }
 
 Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_json) {
@@ -64,10 +64,10 @@ Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_j
     if (costed.machine != nullptr) {
         const TimeEstimate time = time_of(region, *costed.machine);
         json["time_us"] = time_json(time);
-        json["joules"] = joules_json(time.energy);
-        json["target"] = region.work ? Json(region.work->target) : Json(nullptr);
-        json["binds"] = time.binds;
-        json["waves"] = time.waves;
+        json["joules"] = joules_json(time);
+        json["target"] = target_json(region);
+        json["binds"] = binds_json(time);
+        json["waves"] = time.is_known() ? Json(time.waves) : Json(nullptr);
         json["fits"] = excesses_of(region, *costed.machine).empty();
     }
     return json;
@@ -78,6 +78,14 @@ Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_j
 Json time_json(const TimeEstimate& time) {
     constexpr double kMicroseconds = 1e6;
     return Json{{"low", time.low.value * kMicroseconds}, {"high", time.high.value * kMicroseconds}};
+}
+
+Json binds_json(const TimeEstimate& time) {
+    return time.is_known() ? Json(time.binds) : Json(nullptr);
+}
+
+Json target_json(const RegionCost& region) {
+    return region.work && !region.work->target.empty() ? Json(region.work->target) : Json(nullptr);
 }
 
 Json cost_json(const Costed& costed) {
@@ -95,7 +103,7 @@ Json cost_json(const Costed& costed) {
         json["machine"] = costed.machine->name;
         const TimeEstimate time = time_of(costed.cost, *costed.machine);
         total["time_us"] = time_json(time);
-        total["joules"] = joules_json(time.energy);
+        total["joules"] = joules_json(time);
     }
     const Ratios ratios = ratios_of(costed);
     if (ratios.to_bound) total["to_bound"] = *ratios.to_bound;

@@ -111,8 +111,8 @@ Json region_json(const DerivedStep& step, std::size_t index, const RegionProgram
     json["pipelines"] = pipelines_json(region, machine);
     const TimeEstimate time = time_of(region, machine);
     json["time_us"] = time_json(time);
-    json["target"] = region.work ? Json(region.work->target) : Json(nullptr);
-    json["binds"] = time.binds;
+    json["target"] = target_json(region);
+    json["binds"] = binds_json(time);
     json["fits"] = excesses_of(region, machine).empty();
     json["best"] = best_json(region);
     json["accumulator"] = program.accumulator
@@ -150,7 +150,7 @@ Json model_json(const Diagram& plain, const DerivedStep& step, const Machine& ma
     if (!ratios.to_best) json["why_no_best"] = ratios.why_no_best;
     const TimeEstimate time = time_of(step.cost, machine);
     json["time_us"] = time_json(time);
-    json["time_us"]["binds"] = time.binds;
+    json["time_us"]["binds"] = binds_json(time);
     json["fits"] = capacity_warnings(costed).list.empty();
     for (std::size_t i = 0; i < step.cost.regions.size(); ++i)
         json["regions"].push_back(region_json(step, i, program->regions[i], machine));

@@ -66,6 +66,11 @@ Result<int> explain_command(Context& context, const State& state) {
     if (!context.arguments.output.empty())
         return draw_law(state, *command, context.arguments.output);
     const Outcome outcome = apply(state, *command);
+    // What is no command has no answer.
+    if (const auto* refusal = std::get_if<NotApplicable>(&outcome);
+        refusal != nullptr && find_rule(command->rule) == nullptr)
+        return messages::step_refused(command->span, print(*command), refusal->reason,
+                                      refusal->help);
     Json json{{"ok", true}, {"command", print(*command)}};
     std::string text = print(*command) + "\n";
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&outcome)) {

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 /// Whether an export wrote the file: its mark is near the top, or it is a certificate.
 bool is_exported(const std::string& path) {
     constexpr std::size_t kTop = 1024;
-    const Result<std::string> text = read_file(path);
+    const Result<std::string> text = text_of_file(path);
     return text && (text->substr(0, kTop).find(kExportMark) != std::string::npos ||
                     !proof::certificate_hash(*text).empty());
 }

@@ -126,15 +126,6 @@ std::string after_equals(const std::string& text) {
     return text.substr(std::min(text.find('='), text.size() - 1) + 1);
 }
 
-std::vector<std::string> files_read(const Arguments& arguments) {
-    std::vector<std::string> files{
-        arguments.file,  arguments.derivation,
-        arguments.quiz,  arguments.certificate,
-        arguments.topic, arguments.machine.substr(0, arguments.machine.find(','))};
-    for (const std::string& input : arguments.inputs) files.push_back(after_equals(input));
-    return files;
-}
-
 bool writes_derivation(const std::string& command) {
     return command == "derive" || command == "search";
 }
@@ -147,39 +138,37 @@ bool is_derivation(const std::string& text) {
            });
 }
 
-/// What people write.
-bool is_source(const std::string& path) {
-    const std::string ending = fs::path(path).extension();
+/// A `.toml` that a command wrote may be written again: a schedule has its program below it, a
+/// machine says what it was measured on.
+bool wrote(const Arguments& arguments, const std::string& path) {
+    const Result<std::string> text = text_of_file(path);
+    if (!text) return false;
+    if (arguments.command == "calibrate") return text->find(kMeasuredBy) < text->find('\n');
+    return arguments.as == "schedule" && text->find(kProgramBelow) != std::string::npos;
+}
+
+/// What stands there that people write and the command did not; empty where nothing does.
+std::string source_at(const Arguments& arguments, const std::string& path) {
     std::error_code ignored;
-    return (ending == ".ncd" || ending == ".drv" || ending == ".quiz") &&
-           fs::is_regular_file(path, ignored);
+    if (!fs::is_regular_file(path, ignored)) return "";
+    const std::string ending = fs::path(target_of(path)).extension();
+    if (ending == ".ncd") return "diagram";
+    if (ending == ".drv") return "derivation";
+    if (ending == ".quiz") return "quiz";
+    return ending == ".toml" && !wrote(arguments, path) ? "schedule, machine or hypothesis" : "";
 }
 
 std::optional<Diagnostic> refuse_output(const Arguments& arguments, const std::string& path) {
     // The same diagram, in place.
     if (arguments.command == "fmt" && is_same_file(arguments.file, path)) return std::nullopt;
-    for (const std::string& input : files_read(arguments))
+    for (const std::string& input : arguments.reads)
         if (is_same_file(input, path)) return output_is_input(path, input);
     if (writes_derivation(arguments.command)) return refuse_derivation(path);
-    return is_source(path) ? std::optional(output_is_source(path)) : std::nullopt;
+    const std::string source = source_at(arguments, path);
+    return source.empty() ? std::nullopt : std::optional(output_is_source(path, source));
 }
 
 }  // namespace
-
-Result<std::string> read_file(const std::string& path, std::size_t largest) {
-    File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.descriptor() < 0) return cannot_read(path, std::strerror(errno));
-    std::string text;
-    char buffer[1 << 16];
-    while (true) {
-        const ssize_t got = ::read(file.descriptor(), buffer, sizeof buffer);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return cannot_read(path, std::strerror(errno));
-        if (got == 0) return text;
-        text.append(buffer, static_cast<std::size_t>(got));
-        if (text.size() > largest) return file_too_large(path, largest);
-    }
-}
 
 std::optional<Diagnostic> refuse_outputs(const Arguments& arguments) {
     std::vector<std::string> outputs;
@@ -201,7 +190,7 @@ std::optional<Diagnostic> refuse_outputs(const Arguments& arguments) {
 std::optional<Diagnostic> refuse_derivation(const std::string& path) {
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-    const Result<std::string> text = read_file(path);
+    const Result<std::string> text = text_of_file(path);
     if (text && is_derivation(*text)) return std::nullopt;
     return output_is_no_derivation(path);
 }

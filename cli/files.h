@@ -7,18 +7,18 @@
 #include <string_view>
 
 #include "cli/arguments.h"
-#include "diagrams/result.h"
+#include "diagrams/text_file.h"
 
 namespace napkin::cli {
 
-/// Files above this are refused: a `.ncd` or `.drv` is text that people write.
-inline constexpr std::size_t kLargestText = std::size_t{1} << 26;
-/// The bytes of a file, or the diagnostic that says why not.
-[[nodiscard]] Result<std::string> read_file(const std::string& path,
-                                            std::size_t largest = kLargestText);
+/// What tells the schedules that `emit` wrote, and in its first line a machine that `calibrate`
+/// did.
+inline constexpr std::string_view kProgramBelow = "\n# region ";
+inline constexpr std::string_view kMeasuredBy = "as `napkin calibrate` measured it";
 
 /// Why a command must not write where its arguments say: to a file that it reads (by whatever
-/// name), or over a diagram, derivation or quiz with something else.
+/// name), or over a diagram, derivation, quiz, schedule, machine or hypothesis that it did not
+/// write.
 [[nodiscard]] std::optional<Diagnostic> refuse_outputs(const Arguments& arguments);
 /// Why a derivation must not be saved there: what stands there is none, and would be lost.
 [[nodiscard]] std::optional<Diagnostic> refuse_derivation(const std::string& path);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -42,6 +43,9 @@ std::string inside(const std::string& folder, const std::string& name) {
 
 std::optional<Diagnostic> check_folder(const OwnFolder& folder,
                                        const std::vector<ExportedFile>& files) {
+    for (const ExportedFile& file : files)
+        if (file.name.size() > NAME_MAX)
+            return cannot_write(folder.path, std::strerror(ENAMETOOLONG));
     std::error_code ignored;
     if (!fs::exists(folder.path, ignored)) return std::nullopt;
     if (!fs::is_directory(folder.path, ignored)) return messages::not_a_folder(folder.path);

@@ -32,7 +32,8 @@ constexpr double kMicroseconds = 1e6;
 struct Measured {
     double value = 0;
     double spread = 0;
-    std::string from;  ///< a device or a file
+    std::string from;                  ///< a device or a file
+    const RecordedRow* row = nullptr;  ///< of the file
 };
 
 enum class Verdict { Supported, Refuted, Undecided };
@@ -110,7 +111,7 @@ public:
 
     Result<std::vector<Finding>> run() {
         const Result<Machine> machine =
-            load_machine(context_.sources, hypothesis_.machine, "machine");
+            load_timed_machine(context_.sources, hypothesis_.machine, "machine");
         if (!machine) return named_at(machine.error(), hypothesis_.machine_place);
         machine_ = *machine;
         for (const std::string& path : hypothesis_.recorded) {
@@ -160,8 +161,13 @@ private:
     Result<Finding> changed(const HypothesisKernel& kernel, Finding finding) {
         const Result<Subject> after = load(kernel);
         if (!after) return after.error();
-        const Result<Measured> measured = measure(*after, finding.name + ", changed");
+        const std::string name = finding.name + ", changed";
+        const Result<Measured> measured = measure(*after, name);
         if (!measured) return measured.error();
+        if (measured->row != nullptr && measured->row == finding.measured.row)
+            return not_measured(kernel.place, name,
+                                "the recorded row that stands for it is the one before the change: "
+                                "it does not tell what is changed");
         const Result<double> if_true = predicted(*after, hypothesis_.if_true);
         if (!if_true) return if_true.error();
         const Result<double> if_false = predicted(*after, hypothesis_.if_false);
@@ -221,8 +227,8 @@ private:
     Result<double> predicted(const Subject& subject, const HypothesisSide& side) {
         Machine machine = machine_;
         if (!side.figures.empty()) {
-            Result<Machine> other =
-                load_machine(context_.sources, hypothesis_.machine + "," + side.figures, "figures");
+            Result<Machine> other = load_timed_machine(
+                context_.sources, hypothesis_.machine + "," + side.figures, "figures");
             if (!other) return named_at(other.error(), side.place);
             machine = std::move(other).value();
         }
@@ -279,6 +285,10 @@ private:
         const DeviceStatus device = device_status();
         if (device.missing.empty() && is_machine(device.name)) return measure_here(subject, name);
         const HypothesisKernel& kernel = *subject.kernel;
+        if (!kernel.schedule.empty())
+            return not_measured(kernel.place, name,
+                                "there is no " + machine_.name +
+                                    " here, and recorded rows do not tell of a `schedule`");
         const std::string row = kernel.row.empty() ? subject.loaded.plain.name : kernel.row;
         const std::string target = kernels_for(machine_, kernel.target).target;
         const RecordedRow* found =
@@ -287,7 +297,7 @@ private:
             return not_measured(
                 kernel.place, name,
                 "there is no " + machine_.name + " here, and " + why_no_row(row, target));
-        return Measured{found->seconds, 0, found->file};
+        return Measured{found->seconds, 0, found->file, found};
     }
 
     /// Whether a GPU that its driver calls so is the machine.
@@ -311,7 +321,7 @@ private:
         if (!report) return report.error();
         if (!report->ok()) return measured_wrong(subject.kernel->place, name);
         const Timing& whole = report->times.front();
-        return Measured{whole.median, whole.most / whole.least - 1, report->device};
+        return Measured{whole.median, whole.most / whole.least - 1, report->device, nullptr};
     }
 
     Context& context_;

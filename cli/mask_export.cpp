@@ -304,7 +304,7 @@ private:
 };
 
 Result<MaskMatrix> read_rows(const std::string& path) {
-    const Result<std::string> text = read_file(path);
+    const Result<std::string> text = text_of_file(path);
     if (!text) return text.error();
     return RowReader(path, *text).read();
 }

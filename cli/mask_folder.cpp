@@ -16,7 +16,7 @@ constexpr std::string_view kMark = "# Written by napkin mask, with";
 
 /// What an earlier writing left there, the text of this name included; nothing where there is none.
 std::set<std::string> written_before(const std::string& folder, const std::string& text) {
-    const Result<std::string> content = read_file(folder + "/" + text);
+    const Result<std::string> content = text_of_file(folder + "/" + text);
     if (!content || !content->starts_with(kMark)) return {};
     std::set<std::string> names{text};
     std::istringstream words(content->substr(kMark.size(), content->find('\n') - kMark.size()));

@@ -16,10 +16,6 @@ std::string listed(const std::vector<std::string>& words) {
     return text;
 }
 
-Diagnostic cannot_read(const std::string& path, const std::string& reason) {
-    return plain_error("E9001", "cannot read `" + path + "`: " + reason);
-}
-
 Diagnostic cannot_write(const std::string& path, const std::string& reason) {
     return plain_error("E9002", "cannot write `" + path + "`: " + reason);
 }
@@ -36,11 +32,10 @@ Diagnostic output_is_input(const std::string& path, const std::string& input) {
                        "name another file");
 }
 
-Diagnostic output_is_source(const std::string& path) {
+Diagnostic output_is_source(const std::string& path, const std::string& source) {
     return plain_error("E9021",
-                       "cannot write `" + path +
-                           "`: a diagram, derivation or quiz stands there, and "
-                           "something else would replace it",
+                       "cannot write `" + path + "`: a " + source +
+                           " stands there, and something else would replace it",
                        "name another file, or remove this one first");
 }
 
@@ -57,11 +52,6 @@ Diagnostic output_is_no_live_page(const std::string& path) {
         "E9027",
         "cannot write `" + path + "`: what stands there is of no live page, and would be lost",
         "name another page, as in `show live other.html`, or remove this file first");
-}
-
-Diagnostic file_too_large(const std::string& path, std::size_t largest) {
-    return plain_error("E9003",
-                       "`" + path + "` is larger than " + std::to_string(largest >> 20) + " MiB");
 }
 
 Diagnostic malformed_set(const std::string& text) {

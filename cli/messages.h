@@ -11,14 +11,12 @@
 
 namespace napkin::cli {
 
-[[nodiscard]] Diagnostic cannot_read(const std::string& path, const std::string& reason);
 [[nodiscard]] Diagnostic cannot_write(const std::string& path, const std::string& reason);
 [[nodiscard]] Diagnostic read_only(const std::string& path);
 [[nodiscard]] Diagnostic output_is_input(const std::string& path, const std::string& input);
-[[nodiscard]] Diagnostic output_is_source(const std::string& path);
+[[nodiscard]] Diagnostic output_is_source(const std::string& path, const std::string& source);
 [[nodiscard]] Diagnostic output_is_no_derivation(const std::string& path);
 [[nodiscard]] Diagnostic output_is_no_live_page(const std::string& path);
-[[nodiscard]] Diagnostic file_too_large(const std::string& path, std::size_t largest);
 [[nodiscard]] Diagnostic malformed_set(const std::string& text);
 [[nodiscard]] Diagnostic repeated_set(const std::string& first, const std::string& second);
 [[nodiscard]] Diagnostic repeated_tensor(const std::string& option, const std::string& first,

@@ -36,6 +36,7 @@ std::string capacity_text(std::int64_t bytes) {
 }
 
 std::string time_text(double seconds) {
+    if (!std::isfinite(seconds)) return "not known";
     static constexpr std::array kUnits{"ns", "us", "ms", "s"};
     return with_unit(seconds * 1e9, 1000, kUnits.data(), kUnits.size());
 }
@@ -47,8 +48,8 @@ std::string three_digits(double value) {
 }
 
 std::string change_text(double before, double after) {
-    if (before == after) return "the same";
-    if (before <= 0 || after <= 0) return "";
+    if (before == after && std::isfinite(before)) return "the same";
+    if (before <= 0 || after <= 0 || !std::isfinite(before) || !std::isfinite(after)) return "";
     constexpr double kVisible = 0.005;
     if (std::abs(after / before - 1) < kVisible) return "the same";
     return after < before ? "/ " + three_digits(before / after)

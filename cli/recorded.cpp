@@ -46,7 +46,7 @@ bool has_sizes(const Diagram& diagram, const std::map<std::string, double>& size
 }  // namespace
 
 Result<std::vector<RecordedRow>> read_recorded(const std::string& path) {
-    const Result<std::string> text = read_file(path);
+    const Result<std::string> text = text_of_file(path);
     if (!text) return text.error();
     std::vector<RecordedRow> rows;
     std::istringstream lines(*text);

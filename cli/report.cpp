@@ -8,7 +8,7 @@ namespace napkin::cli {
 
 Result<int> run_report(Context& context) {
     const Arguments& arguments = context.arguments;
-    const Result<Machine> machine = load_machine(
+    const Result<Machine> machine = load_timed_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);

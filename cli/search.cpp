@@ -156,7 +156,7 @@ std::string ranking_text(const SearchResult& result) {
 
 Result<int> run_search(Context& context) {
     const Arguments& arguments = context.arguments;
-    const Result<Machine> machine = load_machine(context.sources, arguments.machine);
+    const Result<Machine> machine = load_timed_machine(context.sources, arguments.machine);
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();

@@ -19,7 +19,7 @@ constexpr double kMostWhole = 0x1p53;
 }  // namespace
 
 Result<std::uint32_t> load_text(SourceMap& sources, const std::string& path) {
-    Result<std::string> text = read_file(path);
+    Result<std::string> text = text_of_file(path);
     if (!text) return text.error();
     return sources.add(path, std::move(text).value());
 }

@@ -72,6 +72,7 @@ Figures figures_of(const Cost& cost, const Machine& machine) {
     const TimeEstimate time = time_of(cost, machine);
     figures.time_low = time.low.value;
     figures.time_high = time.high.value;
+    if (!time.is_known()) return figures;
     figures.binds = time.binds + " binds";
     if (const std::string targets = targets_of(cost); !targets.empty())
         figures.binds += ", for " + targets;

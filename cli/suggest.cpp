@@ -94,7 +94,7 @@ Result<int> run_suggest(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const Result<Machine> machine = load_machine(
+    const Result<Machine> machine = load_timed_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     const Result<Suggestions> suggestions =

@@ -125,7 +125,7 @@ Best with_more_memory(const State& state, const TileReasons& reasons, const Setu
 
 Result<Setup> setup_of(const Context& context) {
     const Arguments& arguments = context.arguments;
-    Result<Machine> machine = load_machine(
+    Result<Machine> machine = load_timed_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     if (!arguments.target.empty())

@@ -65,6 +65,8 @@ constexpr std::array kPlaces = {
     Place{"draw", [](const Arguments& a) { return a.tile; },
           "--steps --per-group --region --machine ",
           "is about pictures of diagrams, and `--tile` draws a program", "leave one of them out"},
+    Place{"calibrate", [](const Arguments& a) { return a.print; }, "--json ",
+          "is about what was measured, and `--print` measures nothing", "leave one of them out"},
     Place{"mask", [](const Arguments& a) { return !a.as.empty() || !a.output.empty(); }, "--json ",
           "gives the counts, and another form is asked for",
           "leave out `--json`, or `--as` and `-o`"},

@@ -48,7 +48,7 @@ std::string columns(std::string_view line, std::size_t first, std::size_t count)
         if (column >= first) {
             if (character == "\t") {
                 shown += ' ';
-            } else if (is_plain(character)) {
+            } else if (character == "\n" || is_plain(character)) {
                 shown += character;
             } else {
                 shown += '?';
@@ -57,6 +57,11 @@ std::string columns(std::string_view line, std::size_t first, std::size_t count)
         at = next;
     }
     return shown;
+}
+
+/// What a message quotes of a source may be any bytes, too.
+std::string shown(std::string_view text) {
+    return columns(text, 0, text.size());
 }
 
 std::size_t width_of(std::string_view text) {
@@ -92,7 +97,7 @@ std::string snippet(const Label& label, const SourceMap& sources, const Painter&
     std::string text = "  " + left + columns(line, first, kWindow) + right + "\n  ";
     text += std::string(left.size() + column - first, ' ');
     text += paint(color, std::string(std::min(carets, room), '^'));
-    if (!label.text.empty()) text += " " + paint(color, label.text);
+    if (!label.text.empty()) text += " " + paint(color, shown(label.text));
     return text + "\n";
 }
 
@@ -124,14 +129,15 @@ std::string render(const Diagnostic& diagnostic, const SourceMap& sources, bool 
     std::string text;
     if (has_place) text += paint(kBold, sources.describe(diagnostic.primary.span) + ":") + " ";
     text += paint(tint, std::string(is_error ? "error" : "warning") + "[" + diagnostic.code + "]");
-    text += paint(kBold, ": " + diagnostic.message) + "\n";
+    text += paint(kBold, ": " + shown(diagnostic.message)) + "\n";
     if (has_place) text += snippet(diagnostic.primary, sources, paint, tint);
     for (const Label& label : diagnostic.related) {
         if (label.span.file >= sources.files.size()) continue;
-        text += sources.describe(label.span) + ": note: " + label.text + "\n";
+        text += sources.describe(label.span) + ": note: " + shown(label.text) + "\n";
         text += snippet({label.span, ""}, sources, paint, kBold);
     }
-    if (!diagnostic.help.empty()) text += paint(kGreen, "help") + ": " + diagnostic.help + "\n";
+    if (!diagnostic.help.empty())
+        text += paint(kGreen, "help") + ": " + shown(diagnostic.help) + "\n";
     return text;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <vector>
 
 #include "perfmodel/pipelines.h"
@@ -14,7 +15,11 @@ namespace {
 constexpr double kOthers = 64;      ///< bytes of a thread for addresses and counters
 constexpr double kUnit = 32;        ///< registers are given out so many bytes at a time
 constexpr std::int64_t kParts = 4;  ///< of a processor, of which each has warps of its own
-constexpr double kHidden = 0.75;    ///< power of warp groups' number by which they hide more
+constexpr double kMostHeld = 32;    ///< of a processor that is not said to hold fewer
+constexpr double kOfProcessor =
+    262144;  ///< bytes of registers, of every processor with warp groups
+constexpr double kMostOfThread = 1024;
+constexpr double kHidden = 0.75;  ///< power of warp groups' number by which they hide more
 
 /// How long work takes that shares a loop: the root of the sum of powers, of which two that are as
 /// long take longer than one by the exposed share.
@@ -28,13 +33,18 @@ double together(std::initializer_list<double> seconds, double exposed) {
     return sum == 1 ? longest : longest * std::pow(sum, 1 / power);
 }
 
+double asked_blocks(const KernelWork& work) {
+    return static_cast<double>(work.choices.resident.value_or(1));
+}
+
 }  // namespace
 
 double Busy::sum() const {
     return tensor + shared() + exponentials + arithmetic;
 }
 
-BlockClock::BlockClock(const Machine& machine) : processors_(machine.processors()) {
+BlockClock::BlockClock(const Machine& machine)
+    : has_times_(!figure_lacking(machine)), processors_(machine.processors()) {
     const auto figure = [&](const char* key, double otherwise) {
         return machine.figure(key).value_or(otherwise);
     };
@@ -78,8 +88,9 @@ BlockClock::BlockClock(const Machine& machine) : processors_(machine.processors(
     thread_bytes_ = figure("thread.capacity", 0);
     register_bytes_ = figure("processor.registers", 0);
     threads_ = figure("processor.threads", 0);
-    most_blocks_ = figure("processor.blocks", 1);
+    most_blocks_ = machine.figure("processor.blocks");
     shared_bytes_ = figure("block.per_processor", 0);
+    block_bytes_ = figure("block.capacity", 0);
     reserved_ = figure("block.reserved", 0);
     spread_ = figure("model.spread", 0);
 }
@@ -231,18 +242,32 @@ double BlockClock::ramp(const KernelWork& work) const {
 }
 
 std::int64_t BlockClock::resident_blocks(const KernelWork& work) const {
-    // Warp groups share the registers of a processor among them.
-    if (work.groups > 0) return work.choices.resident.value_or(1);
+    double fits = most_blocks_.value_or(work.groups > 0 ? kMostHeld : 1);
+    if (work.groups > 0) fits = std::min(fits, asked_blocks(work));
+    for (const Taken& taken : taken_by_block(work))
+        if (taken.there > 0 && taken.amount > 0)
+            fits = std::min(fits, std::floor(taken.there / taken.amount));
+    return static_cast<std::int64_t>(std::max(fits, 1.0));
+}
+
+std::array<BlockClock::Taken, 3> BlockClock::taken_by_block(const KernelWork& work) const {
     const double threads = 32 * static_cast<double>(work.warps);
     const double needed = work.register_bytes + kOthers;
-    const double of_thread = thread_bytes_ > 0 ? std::min(needed, thread_bytes_) : needed;
-    const double registers = std::ceil(of_thread / kUnit) * kUnit * threads;
-    const double block = work.shared_bytes + reserved_;
-    double fits = most_blocks_;
-    if (register_bytes_ > 0) fits = std::min(fits, std::floor(register_bytes_ / registers));
-    if (threads_ > 0) fits = std::min(fits, std::floor(threads_ / threads));
-    if (shared_bytes_ > 0 && block > 0) fits = std::min(fits, std::floor(shared_bytes_ / block));
-    return static_cast<std::int64_t>(std::max(fits, 1.0));
+    const double held = thread_bytes_ > 0 ? std::min(needed, thread_bytes_) : needed;
+    Taken registers{"of registers", std::ceil(held / kUnit) * kUnit * threads, kOthers * threads,
+                    register_bytes_};
+    // Warp groups share among them all that a processor has.
+    if (work.groups > 0) {
+        const double blocks = asked_blocks(work);
+        const double of_thread = std::min(kOfProcessor / (blocks * threads), kMostOfThread);
+        registers.amount = std::floor(of_thread / kUnit) * kUnit * threads;
+        registers.least = registers.amount;
+    }
+    const double shared = work.shared_bytes + reserved_;
+    // What no block may have is told of the block, and timed as if there were a machine for it.
+    const bool is_allowed = block_bytes_ <= 0 || work.shared_bytes <= block_bytes_;
+    return {registers, Taken{"threads", threads, threads, threads_},
+            Taken{"of shared memory", shared, is_allowed ? shared : 0, shared_bytes_}};
 }
 
 double BlockClock::from_device(const KernelWork& work) const {
@@ -332,6 +357,7 @@ template <class Tile>
 double graded_end(const KernelWork& work, std::int64_t slots, const Tile& tile) {
     const auto grades = static_cast<std::int64_t>(work.pattern.size());
     const std::int64_t planes = (work.blocks + grades - 1) / grades;
+    slots = std::min(slots, std::max<std::int64_t>(planes * grades, 1));
     const std::int64_t together = std::max<std::int64_t>(work.together, 1);
     std::vector<double> ends(static_cast<std::size_t>(slots), 0.0);
     std::int64_t turn = 0;
@@ -354,6 +380,7 @@ double graded_end(const KernelWork& work, std::int64_t slots, const Tile& tile) 
 /// Each starts where one ends first.
 template <class Tile>
 double last_of_queue(const KernelWork& work, std::int64_t slots, const Tile& tile) {
+    slots = std::min(slots, std::max<std::int64_t>(work.blocks, 1));
     std::vector<double> ends(static_cast<std::size_t>(slots), 0.0);
     for (std::int64_t block = 0; block < work.blocks; ++block) {
         const auto at = static_cast<std::size_t>(block) % work.pattern.size();
@@ -398,6 +425,11 @@ BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
 }
 
 BlockClock::Times BlockClock::interval_of(const KernelWork& work) const {
+    const std::array<Taken, 3> taken = taken_by_block(work);
+    if (!has_times_ || !std::all_of(taken.begin(), taken.end(), std::mem_fn(&Taken::fits))) {
+        constexpr double kEndless = std::numeric_limits<double>::infinity();
+        return {kEndless, kEndless};
+    }
     const Times times = times_of(work);
     return {times.low * (1 - spread_), times.high * (1 + spread_)};
 }

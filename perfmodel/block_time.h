@@ -15,6 +15,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 
 #include "perfmodel/machine.h"
 #include "perfmodel/work.h"
@@ -43,15 +44,25 @@ public:
         double high = 0;
     };
     [[nodiscard]] Times times_of(const KernelWork& work) const;
-    /// With the model's spread.
+    /// With the model's spread; endless where the machine does not say how fast its memory is, or
+    /// no block fits a processor.
     [[nodiscard]] Times interval_of(const KernelWork& work) const;
     [[nodiscard]] Seconds middle_of(const KernelWork& work) const {
         const Times times = interval_of(work);
         return Seconds{0.5 * (times.low + times.high)};
     }
 
-    /// Blocks that one processor holds at once.
+    /// Blocks that one processor holds at once; one where it has too little for any.
     [[nodiscard]] std::int64_t resident_blocks(const KernelWork& work) const;
+    /// What one block takes of a processor, however many it holds.
+    struct Taken {
+        const char* what = "";
+        double amount = 0;
+        double least = 0;  ///< that a compiler can make do with
+        double there = 0;  ///< of the processor; 0 where the machine does not say
+        [[nodiscard]] bool fits() const { return there <= 0 || least <= there; }
+    };
+    [[nodiscard]] std::array<Taken, 3> taken_by_block(const KernelWork& work) const;
     /// Bytes that device memory delivers: all arrays once, and again what the cache has lost.
     [[nodiscard]] double from_device(const KernelWork& work) const;
     /// How many times as long it takes for them, as pieces lie apart that it gives once.
@@ -86,6 +97,7 @@ private:
     [[nodiscard]] Tiles tiles_of(const KernelWork& work) const;
     [[nodiscard]] double last_end(const KernelWork& work, const Tiles& tiles) const;
 
+    bool has_times_ = true;
     std::int64_t processors_ = 1;
     std::map<ElementType, double> tensor_;  ///< seconds of a processor for an operation
     double fused_ = 0;                      ///< for a multiply-add, or an issued instruction
@@ -108,8 +120,9 @@ private:
     double thread_bytes_ = 0;
     double register_bytes_ = 0;
     double threads_ = 0;
-    double most_blocks_ = 1;
+    std::optional<double> most_blocks_;
     double shared_bytes_ = 0;
+    double block_bytes_ = 0;
     double reserved_ = 0;
     double spread_ = 0;
 };

@@ -188,12 +188,27 @@ std::string filling_text(const RegionCost& cost, const TimeEstimate& time, const
                        time.waves == 1 ? "wave" : "waves", grouped(time.resident * processors));
 }
 
+std::string excess_text(const RegionCost& cost, const Machine& machine) {
+    std::string text;
+    for (const Excess& excess : excesses_of(cost, machine))
+        text += "  does not fit: " + describe(excess) + "\n";
+    return text;
+}
+
+/// After `no time on H200`.
+std::string why_no_time(const RegionCost& cost, const Machine& machine) {
+    const std::optional<std::string> lacks = figure_lacking(machine);
+    return (lacks ? ", which has no `" + *lacks + "`\n" : "\n") + excess_text(cost, machine);
+}
+
 std::string time_text(const RegionCost& cost, const Machine& machine) {
     const TimeEstimate time = time_of(cost, machine);
-    const std::string for_target = cost.work ? " for " + cost.work->target : "";
-    std::string text = "  " + interval_text(time) + " on " + machine.name + for_target +
-                       ", bound by " + time.binds + "\n  " + filling_text(cost, time, machine) +
-                       "\n";
+    const std::string where =
+        " on " + machine.name +
+        (cost.work && !cost.work->target.empty() ? " for " + cost.work->target : "");
+    if (!time.is_known()) return "  no time" + where + why_no_time(cost, machine);
+    std::string text = "  " + interval_text(time) + where + ", bound by " + time.binds + "\n  " +
+                       filling_text(cost, time, machine) + "\n";
     std::vector<Row> rows;
     for (const TimeTerm& term : time.terms)
         rows.push_back({"  " + term.name,
@@ -202,8 +217,7 @@ std::string time_text(const RegionCost& cost, const Machine& machine) {
                         term.from});
     if (!time.latency.parts.empty()) rows.push_back(latency_row(time.latency));
     text += aligned(rows) + uncounted_text(time.latency, machine) + energy_text(time, machine);
-    for (const Excess& excess : excesses_of(cost, machine))
-        text += "  does not fit: " + describe(excess) + "\n";
+    text += excess_text(cost, machine);
     if (cost.work && cost.work->spills()) text += "  spills: " + spill_text(cost) + "\n";
     if (cost.refused) text += "  no kernel as it is asked for: " + cost.refused->reason + "\n";
     return text;
@@ -318,9 +332,11 @@ std::string print_table(const Cost& cost, const Machine* machine, std::size_t co
     text += aligned(rows);
     text += "  " + text_of(Operations{static_cast<double>(cost.operations)}) + " and " +
             grouped(cost.exponentials) + " exponentials\n";
-    if (machine != nullptr)
-        text += "  " + interval_text(time_of(cost, *machine)) + " on " + machine->name + "\n" +
-                energy_text(time_of(cost, *machine), *machine);
+    if (machine == nullptr) return text;
+    const TimeEstimate time = time_of(cost, *machine);
+    if (time.is_known())
+        text += "  " + interval_text(time) + " on " + machine->name + "\n" +
+                energy_text(time, *machine);
     return text;
 }
 

@@ -122,6 +122,8 @@ void add_work(const RegionProgram& region, const KernelRequest& request, RegionC
         cost.refused = std::move(choice.why_none);
     else
         cost.work = choice.work ? std::move(choice.work) : plain_work(region, cost);
+    // A machine without a target has such work, and no kernels.
+    if (cost.work && request.target.empty()) cost.work->target.clear();
 }
 
 Result<WantedKernels> WantedKernels::of(const State& state, KernelRequest request,
@@ -146,7 +148,7 @@ std::string spill_text(const RegionCost& cost) {
 std::string targets_of(const Cost& cost) {
     std::vector<std::string> targets;
     for (const RegionCost& region : cost.regions)
-        if (region.work &&
+        if (region.work && !region.work->target.empty() &&
             std::find(targets.begin(), targets.end(), region.work->target) == targets.end())
             targets.push_back(region.work->target);
     std::string text;

@@ -122,6 +122,11 @@ std::optional<double> Machine::rate(std::string_view key) const {
     return found->second.value * *clock * static_cast<double>(processors());
 }
 
+std::optional<std::string> figure_lacking(const Machine& machine) {
+    if (machine.bandwidth(Level::Device)) return std::nullopt;
+    return machine.figure("device.bandwidth") ? "processor.clock" : "device.bandwidth";
+}
+
 std::optional<Bytes> Machine::capacity(Level level) const {
     return as<Bytes>(figure(key_of(level, "capacity")));
 }

@@ -78,12 +78,18 @@ struct Machine {
     [[nodiscard]] std::optional<double> rate(std::string_view key) const;
 };
 
+/// The figure without which there are no times on a machine; nothing where it has it.
+[[nodiscard]] std::optional<std::string> figure_lacking(const Machine& machine);
+
 /// Names of the machines in the binary.
 [[nodiscard]] std::vector<std::string> machine_names();
 /// Reads `NAME|FILE[,key=value...]`: a built-in machine or a file, with figures overridden. Every
 /// mistake is reported with its place in the file or in the text itself.
 [[nodiscard]] Result<Machine> load_machine(SourceMap& sources, const std::string& text,
                                            const std::string& given_as = "--machine");
+/// Likewise, and the diagnostic where there are no times on it.
+[[nodiscard]] Result<Machine> load_timed_machine(SourceMap& sources, const std::string& text,
+                                                 const std::string& given_as = "--machine");
 /// Reads the text of a machine file.
 [[nodiscard]] Result<Machine> parse_machine(SourceMap& sources, const std::string& name,
                                             const std::string& text);

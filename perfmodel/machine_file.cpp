@@ -1,15 +1,12 @@
 // Reading machine files and `--machine` texts.
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 
 #include <toml++/toml.h>
 
+#include "diagrams/text_file.h"
 #include "diagrams/toml_place.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/machine_messages.h"
@@ -213,14 +210,6 @@ Result<Machine> MachineReader::read(const toml::table& root) {
     return machine_;
 }
 
-Result<std::string> read_file(const std::string& path) {
-    if (std::filesystem::is_directory(path))
-        return messages::machine_unreadable(path, "it is a directory");
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return messages::machine_unreadable(path, std::strerror(errno));
-    return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 /// `text` is what was given, and begins with the name.
 Result<Machine> named_machine(SourceMap& sources, const std::string& name, const std::string& text,
                               const std::string& given_as) {
@@ -233,7 +222,7 @@ Result<Machine> named_machine(SourceMap& sources, const std::string& name, const
                          sources.add(given_as, text)};
         return messages::unknown_machine(place, name, machine_names());
     }
-    const Result<std::string> file = read_file(name);
+    const Result<std::string> file = text_of_file(name);
     if (!file) return file.error();
     return parse_machine(sources, name, *file);
 }
@@ -304,6 +293,7 @@ Result<Machine> load_machine(SourceMap& sources, const std::string& text,
     const std::uint32_t file = sources.add(given_as, text);
     Diagnostics problems;
     for (std::size_t begin = comma + 1; begin <= text.size();) {
+        while (begin < text.size() && text[begin] == ' ') ++begin;
         const std::size_t end = std::min(text.find(',', begin), text.size());
         const Span span{static_cast<std::uint32_t>(begin),
                         static_cast<std::uint32_t>(std::max(end, begin + 1)), file};
@@ -311,6 +301,15 @@ Result<Machine> load_machine(SourceMap& sources, const std::string& text,
         begin = end + 1;
     }
     if (!problems.list.empty()) return problems;
+    return machine;
+}
+
+Result<Machine> load_timed_machine(SourceMap& sources, const std::string& text,
+                                   const std::string& given_as) {
+    Result<Machine> machine = load_machine(sources, text, given_as);
+    if (!machine) return machine;
+    if (const std::optional<std::string> key = figure_lacking(*machine))
+        return messages::machine_without_times(machine->name, *key);
     return machine;
 }
 

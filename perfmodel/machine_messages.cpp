@@ -24,9 +24,6 @@ Diagnostic unknown_machine(Span place, const std::string& name,
                   "the machines are " + list +
                       "; a file is named by its path from this folder, `./mine.toml`");
 }
-Diagnostic machine_unreadable(const std::string& path, const std::string& reason) {
-    return plain_error("E0702", "the machine file `" + path + "` cannot be read: " + reason);
-}
 Diagnostic machine_syntax(Span place, const std::string& reason) {
     return placed("E0703", "this is not TOML: " + reason, place, "here", "");
 }
@@ -61,6 +58,12 @@ Diagnostic machine_lacks(Span place, const std::string& what) {
 Diagnostic base_too_deep(Span place, const std::string& base) {
     return placed("E0711", "`base` does not name a machine of the binary: `" + base + "`", place,
                   "unknown", "`napkin machines` lists them");
+}
+
+Diagnostic machine_without_times(const std::string& name, const std::string& key) {
+    return plain_error(
+        "E0712", "there are no times on " + name + ": it has no `" + key + "`",
+        "give it in the machine's file, or after its name as in `H200,device.bandwidth=1TB/s`");
 }
 
 }  // namespace napkin::messages

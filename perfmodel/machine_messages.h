@@ -10,8 +10,8 @@ namespace napkin::messages {
 
 [[nodiscard]] Diagnostic unknown_machine(Span place, const std::string& name,
                                          const std::vector<std::string>& known);
-[[nodiscard]] Diagnostic machine_unreadable(const std::string& path, const std::string& reason);
-[[nodiscard]] Diagnostic machine_syntax(Span place, const std::string& reason);
+[[nodiscard]] Diagnostic machine_without_times(const std::string& name, const std::string& key);
+Diagnostic machine_syntax(Span place, const std::string& reason);
 [[nodiscard]] Diagnostic unknown_figure(Span place, const std::string& key,
                                         const std::string& nearest);
 [[nodiscard]] Diagnostic wrong_figure(Span place, const std::string& key,

@@ -16,6 +16,7 @@ struct UnitName {
 };
 
 constexpr double kKibi = 1024;
+constexpr double kMostCounted = 1e9;
 constexpr std::array kUnits = {
     UnitName{"B", Dimension::Memory, 1},
     UnitName{"kB", Dimension::Memory, 1e3},
@@ -94,6 +95,8 @@ std::variant<Figure, std::string> parse_figure(std::string_view text, Dimension 
             return "a count has no unit, but `" + std::string(unit_text) + "` follows the number";
         if (std::floor(figure.value) != figure.value)
             return "`" + std::string(whole) + "` is not a whole number";
+        if (figure.value > kMostCounted)
+            return "`" + std::string(whole) + "` is more than a thousand million";
         return figure;
     }
     const UnitName* unit = find_unit(unit_text);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "perfmodel/block_time.h"
+#include "perfmodel/grouped.h"
 #include "perfmodel/kernel_work.h"
 #include "perfmodel/pipelines.h"
 
@@ -145,6 +146,7 @@ std::string text_of(Operations amount) {
 }
 
 std::string text_of(Seconds time) {
+    if (!std::isfinite(time.value)) return "not known";
     if (time.value >= 1) return fmt::format("{:.3g} s", time.value);
     if (time.value >= 1e-3) return fmt::format("{:.3g} ms", time.value * 1e3);
     return fmt::format("{:.3g} us", time.value * 1e6);
@@ -167,7 +169,7 @@ TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
     time.high = Seconds{times.high};
     time.low = Seconds{times.low};
     time.latency = latency_of(work, machine);
-    time.energy = energy_of(work, all, clock.from_device(work), machine, time);
+    if (time.is_known()) time.energy = energy_of(work, all, clock.from_device(work), machine, time);
     return time;
 }
 
@@ -212,19 +214,33 @@ std::vector<Excess> excesses_of(const RegionCost& cost, const Machine& machine) 
         if (available && needed > *available)
             excesses.push_back({is_known ? "the kernel of `" + cost.name + "` takes"
                                          : "A of `" + cost.name + "` is",
-                                cost.name, level, needed, *available});
+                                cost.name, level,
+                                text_of(needed) + " at " + std::string(name_of(level)),
+                                text_of(*available)});
     }
     const std::optional<Bytes> device = machine.capacity(Level::Device);
     const Bytes arrays{static_cast<double>(cost.compulsory_bits) / 8};
     if (device && arrays > *device)
-        excesses.push_back(
-            {"the arrays of `" + cost.name + "` take", cost.name, Level::Device, arrays, *device});
+        excesses.push_back({"the arrays of `" + cost.name + "` take", cost.name, Level::Device,
+                            text_of(arrays) + " at " + std::string(name_of(Level::Device)),
+                            text_of(*device)});
+    const std::optional<KernelWork> ideal =
+        cost.work ? std::nullopt : std::optional(general_work(cost));
+    const KernelWork& work = cost.work ? *cost.work : *ideal;
+    const auto text = [](double amount, std::string_view what) {
+        return what.starts_with("of ") ? text_of(Bytes{amount}) : grouped(std::llround(amount));
+    };
+    for (const BlockClock::Taken& taken : BlockClock(machine).taken_by_block(work))
+        if (!taken.fits())
+            excesses.push_back(
+                {"a block of `" + cost.name + "` takes", cost.name, Level::Block,
+                 text(taken.least, taken.what) + " " + taken.what + " of a processor",
+                 text(taken.there, taken.what)});
     return excesses;
 }
 
 std::string describe(const Excess& excess) {
-    return excess.what + " " + text_of(excess.needed) + " at " +
-           std::string(name_of(excess.level)) + ", which has " + text_of(excess.available);
+    return excess.what + " " + excess.needed + ", which has " + excess.available;
 }
 
 }  // namespace napkin

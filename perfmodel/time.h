@@ -10,6 +10,7 @@
 // measurements (tests/judged); there is none for a kernel or a workload.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct TimeEstimate {
     std::int64_t resident = 1;  ///< blocks that one processor holds at once
     std::int64_t waves = 1;
     [[nodiscard]] Seconds middle() const { return 0.5 * (low + high); }
+    /// Whether there is one: it is endless where there is none (block_time.h).
+    [[nodiscard]] bool is_known() const { return std::isfinite(high.value); }
 };
 
 /// Of the kernel that the cost knows, or of one that a good schedule would make.
@@ -60,13 +63,13 @@ struct TimeEstimate {
 /// All regions one after the other; the terms are those of the slowest.
 [[nodiscard]] TimeEstimate time_of(const Cost& cost, const Machine& machine);
 
-/// A level whose capacity a region exceeds.
+/// A level whose capacity a region exceeds, or a processor that is too small for one of its blocks.
 struct Excess {
     std::string what;  ///< ``A of `O` is``
     std::string region;
     Level level = Level::Block;
-    Bytes needed;
-    Bytes available;
+    std::string needed;     ///< `69.2 MB at block`
+    std::string available;  ///< `232 kB`
 };
 [[nodiscard]] std::vector<Excess> excesses_of(const RegionCost& cost, const Machine& machine);
 [[nodiscard]] std::string describe(const Excess& excess);

@@ -117,6 +117,8 @@ std::variant<Prediction, NotApplicable> predict(const State& state, const Setup&
     }
     prediction.cost.regions = std::move(regions);
     prediction.time = time_of(prediction.cost, setup.machine);
+    if (!prediction.time.is_known())
+        return NotApplicable{prediction.why_not(), "group or stream in smaller tiles"};
     return prediction;
 }
 

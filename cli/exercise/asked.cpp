@@ -18,8 +18,8 @@ Result<Asked> load_asked(Context& context) {
     }
     const std::string named = quiz->machine.empty() ? kDefaultMachine : quiz->machine;
     Result<Machine> machine = arguments.machine.empty()
-                                  ? load_machine(context.sources, named, "machine")
-                                  : load_machine(context.sources, arguments.machine);
+                                  ? load_timed_machine(context.sources, named, "machine")
+                                  : load_timed_machine(context.sources, arguments.machine);
     if (!machine)
         return arguments.machine.empty() ? named_at(machine.error(), quiz->machine_place)
                                          : machine.error();

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "cli/lsp/features.h"
 #include "cli/lsp/study.h"
+#include "cli/lsp/vocabulary.h"
 #include "cli/lsp/words.h"
 #include "cli/prompt_help.h"
 #include "diagrams/check.h"
@@ -13,13 +13,6 @@ namespace napkin::lsp {
 namespace {
 
 using Kind = Completion::Kind;
-
-constexpr std::array kItems = {"axis",  "input",  "output", "param",
-                               "weave", "layout", "let",    "opaque"};
-constexpr std::array kOutside = {"diagram", "def", "monoid"};
-constexpr std::array kTypes = {"f32", "bf16", "f16", "tf32", "e4m3", "e5m2",
-                               "i8",  "i4",   "i32", "i64",  "bool", "f64"};
-constexpr std::array kMonoids = {"sum", "product", "max", "min"};
 
 /// What stands before the place on its line.
 std::string before(const Place& place) {
@@ -65,7 +58,10 @@ void add_names(const Place& place, std::vector<Completion>& list) {
 void add_operations(std::vector<Completion>& list) {
     for (const std::string& name : checking::built_in_names())
         list.push_back({name, Kind::Function, ""});
-    for (const char* name : kMonoids) list.push_back({name, Kind::Function, "a reduction"});
+    for (const std::string& name : reductions())
+        list.push_back({name, Kind::Function, "a reduction"});
+    for (const std::string& word : words_of_expressions())
+        list.push_back({word, Kind::Keyword, ""});
     SourceMap sources;
     const Result<syntax::File> library = syntax::parse(sources, sources.add("", library_text()));
     if (!library) return;
@@ -84,12 +80,11 @@ std::vector<Completion> of_diagram(const Place& place) {
     if (text.find('#') != std::string::npos) return list;
     const std::size_t colon = earlier.find_last_not_of(" \t");
     if (colon != std::string::npos && earlier[colon] == ':') {
-        for (const char* type : kTypes) list.push_back({type, Kind::Type, ""});
+        for (const std::string& type : types()) list.push_back({type, Kind::Type, ""});
         return list;
     }
     if (is_blank(earlier)) {
-        for (const char* word : kItems) list.push_back({word, Kind::Keyword, ""});
-        for (const char* word : kOutside) list.push_back({word, Kind::Keyword, ""});
+        for (const std::string& word : words_of_items()) list.push_back({word, Kind::Keyword, ""});
         return list;
     }
     add_names(place, list);

@@ -93,7 +93,7 @@ bool Workspace::exists(const std::string& uri) const {
 std::optional<Text> Workspace::read(const std::string& uri) const {
     if (const Text* text = find(uri)) return *text;
     if (!exists(uri)) return std::nullopt;
-    Result<std::string> bytes = cli::read_file(path_of(uri));
+    Result<std::string> bytes = text_of_file(path_of(uri));
     if (!bytes) return std::nullopt;
     return Text(std::move(bytes).value());
 }

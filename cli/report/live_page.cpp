@@ -28,7 +28,7 @@ std::optional<Diagnostic> refuse_other(const std::string& path, std::string_view
     const fs::file_status status = fs::status(path, failure);
     if (!fs::exists(status)) return std::nullopt;
     if (!fs::is_regular_file(status)) return cannot_write(path, "it is no file");
-    const Result<std::string> text = read_file(path);
+    const Result<std::string> text = text_of_file(path);
     if (!text) return text.error().list.front();
     if (text->starts_with(begins)) return std::nullopt;
     return output_is_no_live_page(path);

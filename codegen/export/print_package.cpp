@@ -60,11 +60,14 @@ std::string print_cmake(const std::vector<std::string>& programs, const Exported
     if (compiles) {
         places["choose_architecture"] =
             "# " + places.at("architecture_text") +
-            "\nif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n  set(CMAKE_CUDA_ARCHITECTURES " +
-            places.at("architecture") + ")\nendif()";
-        places["cuda_properties"] =
+            fmt::format("\nset({0}_ARCHITECTURES {1} CACHE STRING \"that {0} is compiled for\")",
+                        places.at("name"), places.at("architecture"));
+        places["cuda_properties"] = fmt::format(
+            "CUDA_ARCHITECTURES \"${{{}_ARCHITECTURES}}\"\n"
+            "                                        "
             "CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY Shared\n"
-            "                                        ";
+            "                                        ",
+            places.at("name"));
         // What nvcc's host compiler leaves open, also where the linker is that of C.
         places["cxx_library"] = " stdc++";
         places["cxx_option"] = " -lstdc++";

@@ -87,7 +87,7 @@ Resolver::Maybe Resolver::function_call(const syntax::Call& call, Span span, con
     const std::optional<ElementType> type = element_type_named(name);
     if (!known && !type) {
         const Span place = placed(call.function.span, scope);
-        if (context_.monoids.contains(name) || name == "argmax" || name == "argmin")
+        if (context_.monoids.contains(name) || is_selection(name))
             context_.report(messages::no_operand(place, name));
         else
             context_.report(messages::unknown_operation(

@@ -1,4 +1,5 @@
 #include "diagrams/check/context.h"
+#include "diagrams/check/functions.h"
 
 #include <algorithm>
 #include <utility>
@@ -99,7 +100,7 @@ std::string meant_reduction(const Context& context, const syntax::Reduction& red
         return name + axes + (axes.empty() ? "(...)" : "](...)");
     }
     std::vector<std::string> known = names_of(context.monoids);
-    known.insert(known.end(), {"argmax", "argmin"});
+    known.insert(known.end(), kSelections.begin(), kSelections.end());
     return suggestion(name, known);
 }
 

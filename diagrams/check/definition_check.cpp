@@ -73,7 +73,7 @@ private:
         for (const syntax::Name& axis : reduction.over) check_name(axis, false);
         check_all(reduction.operands);
         const std::string& name = reduction.monoid.text;
-        if (context_.monoids.contains(name) || name == "argmax" || name == "argmin") return;
+        if (context_.monoids.contains(name) || is_selection(name)) return;
         context_.report(messages::unknown_reduction(reduction.monoid.span, name,
                                                     meant_reduction(context_, reduction)));
     }

@@ -1,5 +1,6 @@
 #include "diagrams/check/functions.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -62,7 +63,11 @@ std::optional<Function> binary_function(std::string_view op) {
 
 bool is_built_in(std::string_view name) {
     return known_function(name) || element_type_named(name) || name == "size" || name == "topk" ||
-           name == "argmax" || name == "argmin" || name == "scan" || name == "inf";
+           is_selection(name) || name == "scan" || name == "inf";
+}
+
+bool is_selection(std::string_view name) {
+    return std::find(kSelections.begin(), kSelections.end(), name) != kSelections.end();
 }
 
 std::vector<std::string> built_in_names() {

@@ -1,8 +1,11 @@
 // The functions that the language knows without a definition.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "diagrams/expression.h"
 
@@ -20,6 +23,9 @@ struct KnownFunction {
 [[nodiscard]] std::optional<Function> binary_function(std::string_view op);
 /// Names that no definition may take: functions, `size`, `topk`, `argmax`, types.
 [[nodiscard]] bool is_built_in(std::string_view name);
+/// Reductions to the place of an element, not to a value.
+inline constexpr std::array<std::string_view, 2> kSelections = {"argmax", "argmin"};
+[[nodiscard]] bool is_selection(std::string_view name);
 /// All names that can be called, for suggestions.
 [[nodiscard]] std::vector<std::string> built_in_names();
 

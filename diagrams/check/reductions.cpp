@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "diagrams/check/bounds.h"
+#include "diagrams/check/functions.h"
 #include "diagrams/check/messages.h"
 #include "diagrams/check/resolve.h"
 #include "diagrams/check/types.h"
@@ -127,7 +128,7 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
                                              const Scope& scope) {
     const std::string& name = source.monoid.text;
     const auto monoid = context_.monoids.find(name);
-    const bool selects = (name == "argmax" || name == "argmin") && !source.every_prefix;
+    const bool selects = is_selection(name) && !source.every_prefix;
     if (monoid == context_.monoids.end() && !selects) {
         context_.report(messages::unknown_reduction(placed(source.monoid.span, scope), name,
                                                     meant_reduction(context_, source)));

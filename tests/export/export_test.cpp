@@ -79,7 +79,7 @@ TEST_CASE("an export says which devices run it: those of the newest kernel in it
         CHECK(exported.text("README.md").find("compute capability " + capability + ",\n") !=
               std::string::npos);
         CHECK(exported.text("README.md").find(" " + option + " -o ") != std::string::npos);
-        CHECK(exported.text("CMakeLists.txt").find("ARCHITECTURES " + architecture + ")") !=
+        CHECK(exported.text("CMakeLists.txt").find("_ARCHITECTURES " + architecture + " CACHE") !=
               std::string::npos);
         CHECK(exported.text(name + ".cu").find(" " + option + " -c ") != std::string::npos);
     };

@@ -94,6 +94,8 @@ TEST_CASE("mistakes in a text are reported with their place") {
         "H200,block.capacity",
         "H200,",
         "H200,block.processors=1.5",
+        "H200,block.processors=1e300",
+        "H200, block.capcity=1KiB",
         "H200,block.processors=132 B,colour=red",
         "abstract2,warps.capacity=1KiB",
         "./missing.toml",

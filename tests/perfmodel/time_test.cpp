@@ -343,4 +343,30 @@ TEST_CASE("a mask saves time, and more work takes more") {
 }
 
 }  // namespace
+TEST_CASE(
+    "blocks a processor are those that it has room for, and none is timed where it has none") {
+    const State state = derived(masked_attention("bf16"), kTiles);
+    const auto time_on = [&](const std::string& figures, const std::string& target) {
+        const Machine machine = machine_of("H200" + figures);
+        const Result<TileProgram> program = expand(state);
+        REQUIRE(program);
+        const RegionProgram& region = program->regions.front();
+        Result<RegionCost> cost = quick_cost_of(region);
+        REQUIRE(cost);
+        add_work(region, kernels_for(machine, target), *cost);
+        REQUIRE(cost->work);
+        const TimeEstimate time = time_of(*cost, machine);
+        CHECK_EQ(time.is_known(), excesses_of(*cost, machine).empty());
+        return time;
+    };
+    for (const char* target : {"sm_90a", "sm_80"}) {
+        INFO("for ", target);
+        CHECK(time_on("", target).is_known());
+        CHECK_EQ(time_on(",processor.blocks=1", target).resident, 1);
+        for (const char* less :
+             {",processor.threads=64", ",processor.registers=4KiB", ",block.per_processor=10KiB"})
+            CHECK_FALSE(time_on(less, target).is_known());
+    }
+}
+
 }  // namespace napkin
