@@ -10,13 +10,22 @@ Facts product(const Facts& a, const Facts& b) {
 
 }  // namespace
 
-Facts TermFacts::of(TermId id) const {
-    if (depth_ == 0) seen_.clear();
-    if (const auto known = seen_.find(id); known != seen_.end()) return known->second;
+/// What many parts of a question are made of is looked at once.
+template <class Id, class Compute>
+Facts TermFacts::remembered(Id id, std::map<Id, Facts>& seen, const Compute& compute) const {
+    if (depth_ == 0) {
+        seen_.clear();
+        seen_sums_.clear();
+    }
+    if (const auto known = seen.find(id); known != seen.end()) return known->second;
     ++depth_;
-    const Facts facts = computed(algebra_[id]);
+    const Facts facts = compute();
     --depth_;
-    return seen_[id] = facts;
+    return seen[id] = facts;
+}
+
+Facts TermFacts::of(TermId id) const {
+    return remembered(id, seen_, [&] { return computed(algebra_[id]); });
 }
 
 Facts TermFacts::computed(const Term& term) const {
@@ -57,12 +66,14 @@ Facts TermFacts::of(const Monomial& mono) const {
 }
 
 Facts TermFacts::of(PolynomialId polynomial) const {
-    Facts total = facts_of_number(0);
-    for (const auto& [mono, coefficient] : algebra_[polynomial].terms) {
-        const Facts both[] = {total, product(of(mono), facts_of_number(coefficient))};
-        total = facts_of_call(Function::Add, both);
-    }
-    return total;
+    return remembered(polynomial, seen_sums_, [&] {
+        Facts total = facts_of_number(0);
+        for (const auto& [mono, coefficient] : algebra_[polynomial].terms) {
+            const Facts both[] = {total, product(of(mono), facts_of_number(coefficient))};
+            total = facts_of_call(Function::Add, both);
+        }
+        return total;
+    });
 }
 
 std::optional<double> TermFacts::upper(PolynomialId polynomial) const {

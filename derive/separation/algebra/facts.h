@@ -32,9 +32,12 @@ private:
     const Algebra& algebra_;
     Given given_;
     mutable std::map<TermId, Facts> seen_;  ///< while one question is answered
+    mutable std::map<PolynomialId, Facts> seen_sums_;
     mutable int depth_ = 0;
 
     [[nodiscard]] Facts computed(const Term& term) const;
+    template <class Id, class Compute>
+    [[nodiscard]] Facts remembered(Id id, std::map<Id, Facts>& seen, const Compute& compute) const;
 };
 
 }  // namespace napkin::separation

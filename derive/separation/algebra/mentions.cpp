@@ -21,6 +21,7 @@ public:
                            [&](TermId part) { return in(part); });
     }
     bool in(PolynomialId where) {
+        if (!seen_sums_.insert(where).second) return false;
         const auto& terms = algebra_[where].terms;
         return std::any_of(terms.begin(), terms.end(),
                            [&](const auto& term) { return in(term.first); });
@@ -36,6 +37,7 @@ private:
     const std::function<bool(TermId)>& wanted_;
     Within within_;
     std::set<TermId> seen_;
+    std::set<PolynomialId> seen_sums_;
 };
 
 /// How many arrays are read at indices from one another; `known` has those asked for before.

@@ -9,6 +9,7 @@ namespace napkin::separation {
 /// What is longer than anybody reads is cut.
 std::string Judged::name(TermId term) const {
     constexpr std::size_t kLong = 200;
+    if (algebra.class_of(term).length > kLong) return "a long formula";
     std::string text = term_text(cascade, term);
     if (text.size() > kLong) text = text.substr(0, text.rfind(' ', kLong)) + " ...";
     return "`" + text + "`";
