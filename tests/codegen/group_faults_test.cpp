@@ -107,7 +107,7 @@ TEST_CASE("sm_90a: faults planted where chunks are listed are found") {
         test::load("diagram strided { axis q = 330, x = q, d = 16, h = 2\n"
                    "input Q[q, h, d], K[x, h, d], V[x, h, d] : bf16\n"
                    "S[q, x, h] = sum(d) Q[q, h, d] * K[x, h, d] * 0.25\n"
-                   "M[q, x, h] = if strided_heads[q, x, h](2, 2, 3, 0, 16, 0) then S[q, x, h] "
+                   "M[q, x, h] = if strided_heads[q, x, h](2, 2, 3, 0, 12, 0) then S[q, x, h] "
                    "else -inf\n"
                    "P[q, x, h] = softmax[x](M[q, x, h])\n"
                    "output O[q, h, d] : bf16 = sum(x) P[q, x, h] * V[x, h, d] }"),
