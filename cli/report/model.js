@@ -90,15 +90,19 @@ class Model {
   }
 
   // What is too large, in words. Where a kernel is not known, A says that it fits; one for which A
-  // is too large may keep part of it in registers, and one that is shared among warps takes more.
+  // is too large may keep part of it in registers, and one that is shared among warps takes more. A
+  // block that may have more than before may have more than a processor.
   fitsOf(regions, kernels, figures) {
+    const room = this.sliders.find(({symbol}) => symbol === "block.capacity");
+    const hasMore = room !== undefined && figures["block.capacity"] > room.now;
     const excesses = [];
     const open = [];
     regions.forEach((region, i) => {
       const isOver = (level, bytes) => bytes > (figures[`${level}.capacity`] ?? Infinity);
       const over = Object.keys(region.levels).filter((level) => isOver(level, region.levels[level].A.bytes));
       if (isOver("device", region.arrays.bytes)) over.push("device");
-      const isOpen = !kernels[i] && (over.includes("block") || Object.keys(region.levels).length > 1);
+      const isOpen = !kernels[i] &&
+        (hasMore || over.includes("block") || Object.keys(region.levels).length > 1);
       const levels = kernels[i]?.levels ?? over.filter((level) => level !== "block");
       excesses.push(...levels.map((level) => `${region.name} at ${level}`));
       if (isOpen) open.push(region);
