@@ -89,7 +89,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         return int(document[b0 * document_stride_b + q0 + i_3]);
     };
     const Ends document_ends = ends_of(128, document_at);
-    mark_chunks<128, 4>(x_marks, 0, end_x, 64, [&](int x0) {
+    mark_chunks<128, 4>(x_marks, 0, end_x, 64, 0, [&](int x0) {
         const auto document_at_2 = [&](int i_4) {
             return int(document[b0 * document_stride_b + x0 + i_4]);
         };
