@@ -404,7 +404,7 @@ def workloads():
     yield "attention_window", {**heads, "w": 1024}, window
     yield "attention_softcap", {**heads, "x": 8192}, softcap
     yield "attention_alibi", {**heads, "d": 64}, alibi
-    for q, count in ((8192, 1), (8192, 8), (8192, 16), (8192, 64), (16384, 1), (16384, 64)):
+    for q, count in ((8192, 1), (8192, 8), (8192, 16), (8192, 64), (16384, 1), (16384, 8), (16384, 16), (16384, 64)):
         yield "attention_documents", {**heads, "q": q}, lambda z, n=count: documents(n, z), equal_documents(count), {"documents": count}
     if TARGET == "sm_90a":
         for d in (128, 64):
@@ -424,7 +424,7 @@ def workloads():
     yield "matmul_split_k", {"a": 4096, "b": 4096, "c": 4096}, split_product
     yield "attention_decoding_parts", {"b": 2, "h": 8, "q": 4, "x": 65536, "d": 128}, decoding
     if TARGET == "sm_90a":
-        for b, d in ((1, 80), (2, 80), (1, 96), (1, 112), (1, 192), (1, 256)):
+        for b, d in ((1, 80), (2, 80), (4, 80), (1, 96), (1, 112), (1, 192), (1, 256)):
             yield "attention", {**heads, "b": b, "x": 8192, "d": d}, own_attention
         yield "attention_rope", heads, own_attention
         yield "attention_linear", {**heads, "x": 8192}, lambda z: own_attention(z, 0.5)

@@ -87,6 +87,7 @@ struct KernelParameter {
         Size,       // the run-time size of an axis
         Stride,     // elements from one index to the next along dimension `dimension` of `array`
         TensorMap,  // an array as bulk copies see it
+        Counter,    // a 32-bit integer of device memory, zero before a launch and after it
     };
     Kind kind = Kind::Buffer;
     std::string name;

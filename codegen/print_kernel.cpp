@@ -29,6 +29,7 @@ std::string parameter_text(const KernelParameter& parameter) {
     case KernelParameter::Kind::Stride: return "i64 " + parameter.name;
     case KernelParameter::Kind::TensorMap:
         return "const __grid_constant__ TensorMap " + parameter.name;
+    case KernelParameter::Kind::Counter: return fmt::format("Global<int> {}", parameter.name);
     }
     throw InternalError("unknown kernel parameter");
 }

@@ -50,9 +50,12 @@ std::int64_t groups_of(const Program& program) {
     return program.agents.front().warps / kWarpsOfGroup;
 }
 
-/// Whether the group that copies looks at the data that decides, for one tile after another.
+/// Whether warps of the group that copies look at the data that decides, for one tile after
+/// another.
 bool marks_tile_by_tile(const Program& program) {
-    return program.persistent && !program.marks.empty();
+    return program.persistent &&
+           std::any_of(program.marks.begin(), program.marks.end(),
+                       [&](const auto& loop) { return !program.kept_ends.contains(loop.first); });
 }
 
 }  // namespace
@@ -166,6 +169,12 @@ bool gains_from_tiles(const Plan& plan) {
     if (find_tile_axis(plan.tile_axes, *plan.row) != nullptr) return false;
     return order.tiles > kProcessors && clocks_of_tile(plan) < kLong &&
            (!order.uneven || order.graded);
+}
+
+/// Whether blocks that take one tile after another are faster where data decides which chunks a
+/// tile visits: there are many tiles, and what its marks need is kept from one to the next.
+bool gains_from_counting(const Plan& plan) {
+    return find_tile_axis(plan.tile_axes, *plan.row) == nullptr && plan.order.tiles > kProcessors;
 }
 
 /// Warp groups of 64 rows each, 16 of a warp. Where their registers do not hold a row, as few
@@ -371,8 +380,10 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
             "data decides which chunks a loop visits that copies nothing, which a block finds out "
             "once",
             "leave it out, and the planner chooses", SettingName{"persistent", ""}};
-    plan.persistent =
-        wanted.persistent.value_or(marked == MarkedBy::None && gains_from_tiles(plan));
+    const bool can_count = marked == MarkedBy::Copies && block_groups(region);
+    plan.persistent = wanted.persistent.value_or(
+        marked == MarkedBy::None ? gains_from_tiles(plan) : can_count && gains_from_counting(plan));
+    plan.order.counted = plan.persistent && can_count;
     return std::nullopt;
 }
 

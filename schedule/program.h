@@ -226,6 +226,21 @@ inline bool ChunkLoop::operator==(const ChunkLoop& other) const {
            binds == other.binds && registers == other.registers;
 }
 
+/// The least and the greatest of what data masks read of the chunks of a loop, known before a
+/// block's first tile: of chunk k, where the tile is in group i of the first groups, j of the next
+/// and so on, those of a read stand at first + (i * count of the next + j) * chunks + k.
+struct KeptEnds {
+    struct OfRead {
+        Read read;
+        std::int64_t first = 0;
+        std::int64_t chunks = 0;
+        std::vector<BlockGroups> groups;  ///< what it is of beside the chunk
+        [[nodiscard]] std::int64_t entries() const;
+    };
+    std::optional<BufferId> buffer;  ///< none where there is nothing to keep
+    std::vector<OfRead> reads;
+};
+
 struct Program {
     std::string region;
     std::vector<Agent> agents;
@@ -244,6 +259,12 @@ struct Program {
     /// Marks of a loop's chunks, where data decides which are visited, by the loop's source: a byte
     /// a chunk, as far as they go.
     std::map<std::uint32_t, BufferId> marks;
+    /// By a loop's source: the least and the greatest of what data masks read of each of its
+    /// chunks, which a block of several tiles finds out before the first.
+    std::map<std::uint32_t, KeptEnds> kept_ends;
+    /// Where the agent that copies puts the tile that it has drawn, of a grid whose tiles are
+    /// counted.
+    std::optional<BufferId> next_tile;
     /// By a loop's source: where the agent that copies lists its chunks for the others, which so
     /// look for none themselves.
     std::map<std::uint32_t, BufferId> lists;

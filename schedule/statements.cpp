@@ -1,5 +1,8 @@
 #include "schedule/statements.h"
 
+#include <algorithm>
+
+#include "diagrams/rounding.h"
 #include "diagrams/value_bounds.h"
 #include "diagrams/value_kind.h"
 
@@ -33,6 +36,35 @@ bool rounds_integers(const RegionProgram& region, const Statement& statement,
     if (kind_of(scope, statement) != ValueKind::Integer) return false;
     const std::optional<Interval> values = integer_bounds(scope, operand, any_size);
     return !values || !values->within(exact_integers(type));
+}
+
+std::vector<Read> reads_along_chunks(const Loop& loop) {
+    std::vector<Read> reads;
+    for (const Expression& condition : loop.data_masks)
+        walk(condition, [&](const Expression& part) {
+            const Read* read = std::get_if<Read>(&part.node);
+            if (read != nullptr && axes_used(part).contains(loop.axis) &&
+                std::find(reads.begin(), reads.end(), *read) == reads.end())
+                reads.push_back(*read);
+        });
+    return reads;
+}
+
+std::optional<std::vector<BlockGroups>> block_groups(const RegionProgram& region) {
+    std::vector<BlockGroups> groups;
+    const std::vector<TileStatement>* inside = &region.body;
+    while (inside->size() == 1) {
+        const Parallel* parallel = std::get_if<Parallel>(&inside->front().node);
+        if (parallel == nullptr || parallel->level > Level::Block) break;
+        const AxisId axis = parallel->axis;
+        if (std::any_of(groups.begin(), groups.end(),
+                        [&](const BlockGroups& outer) { return outer.axis == axis; }))
+            return std::nullopt;
+        const std::int64_t extent = region.axes[axis.index()].extent;
+        groups.push_back({axis, parallel->size, ceil_quotient(extent, parallel->size)});
+        inside = &parallel->body;
+    }
+    return groups;
 }
 
 std::vector<const Loop*> loops_of(const RegionProgram& region) {

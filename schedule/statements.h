@@ -1,6 +1,8 @@
 // Visiting the statements of a region's tile program.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "derive/tile_program.h"
@@ -38,6 +40,18 @@ void for_statements(const std::vector<TileStatement>& body, const Visit& visit,
 /// Whether an operand of a sum of products of integers has values that the type has not.
 [[nodiscard]] bool rounds_integers(const RegionProgram& region, const Statement& statement,
                                    const Expression& operand, ElementType type, bool any_size);
+
+/// What a loop's data masks read along its axis, each once.
+[[nodiscard]] std::vector<Read> reads_along_chunks(const Loop& loop);
+
+/// Groups that a block is one of.
+struct BlockGroups {
+    AxisId axis;
+    std::int64_t size = 1;   ///< of a group
+    std::int64_t count = 1;  ///< of groups
+};
+/// Those of the axes that are grouped, from the outermost in; nullopt where one is grouped again.
+[[nodiscard]] std::optional<std::vector<BlockGroups>> block_groups(const RegionProgram& region);
 
 /// The region's loads, computations and saves, in the order of the text; an operation's `leaf`
 /// counts them.

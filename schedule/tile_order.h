@@ -25,6 +25,9 @@ struct TileOrder {
     std::vector<std::int64_t> grades;  ///< these chunks, about, the most first
     /// Where a block takes several graded tiles, so many of all other groups go together.
     std::int64_t together = 0;
+    /// Whether a block that takes several has the next one when it is done with one, by a counter:
+    /// where data decides how long tiles are, no order evens them out.
+    bool counted = false;
     bool uneven = false;     ///< whether some tiles visit far more chunks than the mean
     std::int64_t tiles = 1;  ///< at the sizes of the diagram
     double chunks = 1;       ///< that a tile visits on the average, of all loops in each other

@@ -73,6 +73,16 @@ bool ExportKernels::differ() const {
                        [](const auto& other) { return other.has_value(); });
 }
 
+bool ExportKernels::count_tiles() const {
+    const std::vector<const EmittedKernel*> all = numbered();
+    return std::any_of(all.begin(), all.end(), [](const EmittedKernel* kernel) {
+        return std::any_of(kernel->parameters.begin(), kernel->parameters.end(),
+                           [](const KernelParameter& parameter) {
+                               return parameter.kind == KernelParameter::Kind::Counter;
+                           });
+    });
+}
+
 std::int64_t ExportKernels::contiguous_alignment() const {
     std::int64_t alignment = 1;
     for (std::size_t at = 0; at < contiguous.size(); ++at) {

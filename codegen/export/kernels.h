@@ -21,6 +21,8 @@ struct ExportKernels {
     /// Of a kernel of `program` with another for contiguous arrays: the number of that one.
     [[nodiscard]] std::size_t contiguous_number(std::size_t kernel) const;
     [[nodiscard]] bool differ() const;  ///< whether there are others
+    /// Whether blocks of a kernel draw their tiles by a counter, which the launcher has ready.
+    [[nodiscard]] bool count_tiles() const;
     /// Bytes that all addresses are multiples of where those take their places; 1 where they ask no
     /// more of addresses than the kernels for any strides do.
     [[nodiscard]] std::int64_t contiguous_alignment() const;

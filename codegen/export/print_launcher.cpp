@@ -7,6 +7,7 @@
 
 #include "codegen/export/printing.h"
 #include "codegen/export/templates.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::exporting {
 namespace {
@@ -166,10 +167,30 @@ std::string value_text(const Contract& contract, const KernelParameter& paramete
     case KernelParameter::Kind::Size: return "&" + parameter.name;
     case KernelParameter::Kind::TensorMap:
         return fmt::format("map_in(&maps, {})", maps.number(map_row(contract, parameter)));
+    case KernelParameter::Kind::Counter: return "&" + parameter.name;
     case KernelParameter::Kind::Scalar:
         return "(void *)&arguments->" + contract.scalar(parameter.array).identifier;
     }
     throw InternalError("unknown kernel parameter");
+}
+
+constexpr std::size_t kCounterBytes = 4;
+
+/// What a launcher of kernels that count their tiles has more, by places.
+void add_counters(const ExportKernels& kernels, Places& places) {
+    for (const char* place : {"counter_member", "counter_room", "counter_reset"}) places[place];
+    if (!kernels.count_tiles()) return;
+    const std::size_t bytes = kCounterBytes * kernels.program.kernels.size();
+    places["counter_member"] = "    int64_t counters;        /* of tiles, there */";
+    places["counter_room"] = fmt::format(
+        "    plan->counters = plan->workspace;\n    plan->workspace += {};",
+        ceil_quotient(static_cast<std::int64_t>(bytes), 256) * 256);
+    places["counter_reset"] = fmt::format(
+        "    {{\n        const cudaError_t error =\n"
+        "            cudaMemsetAsync((char *)workspace + plan.counters, 0, {}, stream);\n"
+        "        if (error != cudaSuccess) return cuda_failed(error, \"cudaMemsetAsync\", problem);\n"
+        "    }}",
+        bytes);
 }
 
 /// One kernel's launch in the place of kernel `at`, its arguments in the order of its parameters.
@@ -181,6 +202,9 @@ std::string launch(const Contract& contract, const EmittedKernel& kernel, std::s
         if (parameter.kind == KernelParameter::Kind::Size)
             code += fmt::format("        int {} = (int)plan.size[AXIS_{}];\n", parameter.name,
                                 contract[parameter.axis].identifier);
+        if (parameter.kind == KernelParameter::Kind::Counter)
+            code += fmt::format("        void *{} = (char *)workspace + plan.counters + {};\n",
+                                parameter.name, kCounterBytes * at);
         values += fmt::format("            {},\n", value_text(contract, parameter, maps));
     }
     return code + fmt::format(
@@ -322,6 +346,7 @@ std::string print_launcher(const Contract& contract, const ExportKernels& kernel
     places["makers"] = makers(contract);
     places["alone"] = contract.alone ? "1" : "0";
     add_maps(maps, places);
+    add_counters(kernels, places);
     return fill(export_launcher_template(), places);
 }
 

@@ -75,13 +75,16 @@ std::string rows(const Contract& contract, const std::vector<ContractArray>& arr
     return text;
 }
 
-std::string parameter_text(const Contract& contract, const KernelParameter& parameter) {
+/// Of kernel `at`.
+std::string parameter_text(const Contract& contract, const KernelParameter& parameter,
+                           std::size_t at) {
     switch (parameter.kind) {
     case KernelParameter::Kind::Buffer:
         return fmt::format("(\"address\", {}, 0)", quoted(contract[parameter.array].name));
     case KernelParameter::Kind::Stride:
         return fmt::format("(\"stride\", {}, {})", quoted(contract[parameter.array].name),
                            parameter.dimension);
+    case KernelParameter::Kind::Counter: return fmt::format("(\"counter\", {}, 0)", at);
     case KernelParameter::Kind::Size:
         return fmt::format("(\"size\", {}, 0)", quoted(contract[parameter.axis].name));
     case KernelParameter::Kind::TensorMap: {
@@ -111,13 +114,13 @@ bool takes_maps(const EmittedKernel& kernel) {
                        });
 }
 
-std::string kernel_row(const Contract& contract, const EmittedKernel& kernel) {
+std::string kernel_row(const Contract& contract, const EmittedKernel& kernel, std::size_t at) {
     std::string text =
         fmt::format("    _Kernel(\n        {},\n        {},\n        {},\n        {},\n        (\n",
                     quoted(kernel.name), kernel.threads, kernel.shared_bytes,
                     kernel.persistent ? "True" : "False");
     for (const KernelParameter& parameter : kernel.parameters)
-        text += "            " + parameter_text(contract, parameter) + ",\n";
+        text += "            " + parameter_text(contract, parameter, at) + ",\n";
     return text + "        ),\n    ),\n";
 }
 
@@ -125,7 +128,7 @@ std::string kernel_row(const Contract& contract, const EmittedKernel& kernel) {
 std::string contiguous_rows(const Contract& contract, const ExportKernels& kernels) {
     std::string text = "(\n";
     for (std::size_t at = 0; at < kernels.contiguous.size(); ++at)
-        text += kernels.contiguous[at] ? kernel_row(contract, *kernels.contiguous[at])
+        text += kernels.contiguous[at] ? kernel_row(contract, *kernels.contiguous[at], at)
                                        : fmt::format("    _KERNELS[{}],\n", at);
     return text + ")";
 }
@@ -242,8 +245,8 @@ std::string print_operator(const Contract& contract, const ExportKernels& kernel
     for (const ContractAxis& axis : contract.axes)
         places["axes"] += fmt::format("    {}: _Axis({}, {}),\n", quoted(axis.name),
                                       axis.fixed ? std::to_string(*axis.fixed) : "None", axis.most);
-    for (const EmittedKernel& kernel : program.kernels)
-        places["kernels"] += kernel_row(contract, kernel);
+    for (std::size_t at = 0; at < program.kernels.size(); ++at)
+        places["kernels"] += kernel_row(contract, program.kernels[at], at);
     const std::int64_t alignment = kernels.contiguous_alignment();
     places["contiguous_alignment"] =
         alignment == 1
@@ -260,7 +263,21 @@ std::string print_operator(const Contract& contract, const ExportKernels& kernel
         fmt::format("{}, {}", contract.capability / 10, contract.capability % 10);
     places["alone"] = contract.alone ? "True" : "False";
     places["variant"] = contract.alone ? "a" : "";
-    for (const char* place : {"map_type", "map_argument"}) places[place];
+    for (const char* place : {"counter_argument", "counters", "map_type", "map_argument"})
+        places[place];
+    places["addresses"] = "len(_ARRAYS)";
+    if (kernels.count_tiles()) {
+        const std::size_t count = program.kernels.size();
+        places["addresses"] = fmt::format("(len(_ARRAYS) + {})", count);
+        places["counter_argument"] =
+            "                if kind == \"counter\":\n"
+            "                    places[at] = ctypes.addressof(self.addresses) + 8 * (len(_ARRAYS) + what)\n"
+            "                    continue\n";
+        places["counters"] = fmt::format(
+            "    counters = torch.zeros({0}, dtype=torch.int32, device=device)  # of tiles\n"
+            "    addresses += [counters.data_ptr() + 4 * at for at in range({0})]\n",
+            count);
+    }
     if (std::any_of(program.kernels.begin(), program.kernels.end(), takes_maps)) {
         places["map_type"] = export_operator_maps_template();
         places["map_argument"] =

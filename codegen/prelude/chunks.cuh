@@ -68,6 +68,38 @@ NK_DEVICE void mark_chunks(Shared<T> marks, int first, int end, int size, int fi
         marks[marked + lane_index()] = Mark::Empty;
 }
 
+/// Finds `count` ends, each by ends_at of its number, by a warp together: of several at once. All
+/// kWarps of a block come here, and meet before they read what stands from `first` on.
+template <int kWarps, class EndsAt>
+NK_DEVICE void find_ends(Shared<int> found, int first, int count, EndsAt ends_at) {
+    constexpr int kAtOnce = 4;
+    for (int begin = warp_index(); begin < count; begin += kWarps * kAtOnce) {
+        Ends ends[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) ends[i] = ends_at(minimum(begin + i * kWarps, count - 1));
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            const int k = begin + i * kWarps;
+            if (lane_index() > 0 || k >= count) continue;
+            found[2 * (first + k)] = ends[i].least;
+            found[2 * (first + k) + 1] = ends[i].greatest;
+        }
+    }
+}
+NK_DEVICE Ends found_ends(Shared<int> found, int k) {
+    return {found[2 * k], found[2 * k + 1]};
+}
+
+/// As mark_chunks, where every lane knows by itself what there is to say of a chunk.
+template <int kMost, int kWarps, class T, class MarkOf>
+NK_DEVICE void mark_by_lanes(Shared<T> marks, int first, int end, int size, int first_warp,
+                         MarkOf mark_of) {
+    const int count = minimum(kMost, (end - first + size - 1) / size);
+    const int padded = (count + kMarksAtOnce - 1) / kMarksAtOnce * kMarksAtOnce;
+    for (int k = int(threadIdx.x) - 32 * first_warp; k < padded; k += 32 * kWarps)
+        marks[k] = static_cast<T>(k < count ? int(mark_of(first + k * size)) : int(Mark::Empty));
+}
+
 /// Where the first chunk from `start` on that is not empty starts, or that has no place for a mark.
 template <int kMost, class T>
 NK_DEVICE int next_marked(Shared<T> marks, int first, int end, int size, int start) {

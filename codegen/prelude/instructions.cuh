@@ -16,6 +16,11 @@ NK_DEVICE int greatest_of_warp(int value) {
     return __reduce_max_sync(0xffffffffu, value);
 }
 
+/// What stands in device memory, which is one more for whoever asks next.
+NK_DEVICE int take_number(Global<int> counter) {
+    return atomicAdd(counter, 1);
+}
+
 /// The place of the lowest bit that is 1; one is.
 NK_DEVICE int lowest_bit(u32 bits) {
     return __ffs(static_cast<int>(bits)) - 1;

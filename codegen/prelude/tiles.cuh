@@ -13,4 +13,14 @@ NK_DEVICE int next_there_and_back(int tile) {
     return tile + (tile / blocks % 2 == 0 ? 2 * (blocks - block) - 1 : 2 * block + 1);
 }
 
+/// The tile after those that all blocks have, of which each has begun with the one of its own
+/// number; for the thread that `draws`. `drawn` counts the others, and is zero again when all blocks
+/// have found that none is left.
+NK_DEVICE int draw_tile(Global<int> drawn, int tiles, bool draws) {
+    if (!draws) return 0;
+    const int before = take_number(drawn);
+    if (before + 1 == tiles) drawn[0] = 0;
+    return before + static_cast<int>(gridDim.x);
+}
+
 }  // namespace nk

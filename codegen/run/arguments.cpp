@@ -23,7 +23,8 @@ ScalarArgument scalar_argument(const Diagram& diagram, const KernelParameter& pa
         return {is_floating(parameter.type) ? 0 : static_cast<std::int64_t>(value), value};
     }
     case KernelParameter::Kind::Buffer:
-    case KernelParameter::Kind::TensorMap: break;
+    case KernelParameter::Kind::TensorMap:
+    case KernelParameter::Kind::Counter: break;
     }
     throw InternalError("an array is not passed by value");
 }

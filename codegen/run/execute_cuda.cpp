@@ -19,6 +19,13 @@ public:
         for (const Buffer& buffer : buffers)
             addresses_.push_back(driver.allocate(static_cast<std::int64_t>(buffer.bytes.size())));
     }
+    /// A counter beside them.
+    [[nodiscard]] DeviceAddress add_counter() {
+        constexpr std::int64_t kBytes = 4;
+        addresses_.push_back(driver_.allocate(kBytes));
+        driver_.fill(addresses_.back(), 0, kBytes);
+        return addresses_.back();
+    }
     ~DeviceBuffers() {
         for (const DeviceAddress address : addresses_) {
             try {
@@ -150,7 +157,9 @@ std::optional<Diagnostics> CudaRun::prepare(Execution& execution) {
                 launch.arguments.push_back(&launch.maps.back());
                 continue;
             }
-            if (parameter.kind == KernelParameter::Kind::Buffer) {
+            if (parameter.kind == KernelParameter::Kind::Counter) {
+                launch.values.push_back(memory_.add_counter());
+            } else if (parameter.kind == KernelParameter::Kind::Buffer) {
                 const DeviceAddress values = address_of(parameter.array);
                 invariant(values % static_cast<DeviceAddress>(parameter.multiple) == 0,
                           "a buffer is not aligned as its kernel needs it");

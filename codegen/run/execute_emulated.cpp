@@ -42,15 +42,25 @@ nk::emulator::TensorMap map_for(const KernelParameter& parameter, Buffer& buffer
     return map;
 }
 
-/// `maps` keeps what arguments point to.
+/// What arguments point to; lists, so that places stay.
+struct Pointed {
+    std::list<nk::emulator::TensorMap> maps;
+    std::list<int> counters;
+};
+
 Argument argument_for(const Diagram& diagram, const KernelParameter& parameter,
-                      std::vector<Buffer>& buffers, const Tensors& inputs,
-                      std::list<nk::emulator::TensorMap>& maps) {
+                      std::vector<Buffer>& buffers, const Tensors& inputs, Pointed& pointed) {
     Argument argument;
     argument.name = parameter.name.c_str();
+    if (parameter.kind == KernelParameter::Kind::Counter) {
+        pointed.counters.push_back(0);
+        argument.data = &pointed.counters.back();
+        argument.integer = 1;
+        return argument;
+    }
     if (parameter.kind == KernelParameter::Kind::TensorMap) {
-        maps.push_back(map_for(parameter, buffer_of(buffers, parameter.array)));
-        argument.data = &maps.back();
+        pointed.maps.push_back(map_for(parameter, buffer_of(buffers, parameter.array)));
+        argument.data = &pointed.maps.back();
         return argument;
     }
     if (parameter.kind == KernelParameter::Kind::Buffer) {
@@ -92,9 +102,9 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
             const EmittedKernel& kernel = program.kernels[i];
             EmulatedLaunch launch;
             launch.entry = compiled[i].entry;
-            std::list<nk::emulator::TensorMap> maps;
+            Pointed pointed;
             for (const KernelParameter& parameter : kernel.parameters)
-                launch.arguments.push_back(argument_for(diagram, parameter, on, inputs, maps));
+                launch.arguments.push_back(argument_for(diagram, parameter, on, inputs, pointed));
             launch.blocks = grid_of(kernel, extents_of(diagram), options.resident_blocks);
             launch.threads = kernel.threads;
             launch.resident = static_cast<int>(kernel.choices.resident.value_or(1));
@@ -104,6 +114,9 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
             launch.check_order = options.check_order;
             const EmulatedRun made = run_emulated(launch);
             invariant(!made.fault, made.fault ? fault_text(kernel, *made.fault) : std::string());
+            for (const int counter : pointed.counters)
+                invariant(counter == 0, "kernel ", kernel.name, " leaves a counter of tiles at ",
+                          std::to_string(counter));
             for (std::size_t kind = 0; kind < made.traffic.size(); ++kind) {
                 execution.traffic[kind].accesses += made.traffic[kind].accesses;
                 execution.traffic[kind].conflicts += made.traffic[kind].conflicts;

@@ -184,11 +184,55 @@ void TensorLowering::for_tiles(const std::function<void(Body&)>& lower_items, Bo
     }
     if (!apart_) declare_held(body);
     kernel::For loop = loop_over_tiles();
+    if (plan_.order.counted) apart_ ? draw_tiles(loop) : take_tiles(loop, body);
     static_cast<void>(lower_grid(loop.body));
     lower_items(loop.body);
+    invariant(drawn_.empty(), "a tile is drawn that nobody goes on with");
     if (counted) loop.body.push_back(add_to(variable(tile_count_), 1));
+    const kernel::Expression tiles = loop.end;
     body.push_back({std::move(loop)});
+    if (plan_.order.counted && apart_) list_tile(tiles, body);
     if (!apart_) save_last_held(body);
+}
+
+/// Tells the others of a tile, or that there is none.
+void TensorLowering::list_tile(kernel::Expression tile, Body& body) {
+    const auto& [list, count] = lists_.begin()->second;
+    append(body, only_if(equal(thread_index(), variable("kThreads")),
+                         {{Run{invoke(member(variable(list), "put"),
+                                      {variable(count), std::move(tile), true})}}}));
+    body.push_back(add_to(variable(count), 1));
+}
+
+/// The agent that copies draws the tile after the one that it begins with, and tells the others of
+/// each before it lists chunks of it. Its threads know of the drawn one when they have met.
+void TensorLowering::draw_tiles(kernel::For& loop) {
+    KernelParameter counter;
+    counter.kind = KernelParameter::Kind::Counter;
+    counter.name = names_.fresh("tiles_drawn");
+    program_.parameters.push_back(counter);
+    drawn_ = names_.fresh("drawn");
+    loop.next = kernel::subscript(variable(buffer_names_.at(*schedule_.next_tile)), 0);
+    list_tile(variable(loop.name), loop.body);
+    loop.body.push_back(define("int", drawn_,
+                               call("draw_tile", {variable(counter.name), loop.end,
+                                                  equal(thread_index(), variable("kThreads"))})));
+}
+
+/// The agent that copies says which tile is next.
+void TensorLowering::take_tiles(kernel::For& loop, Body& body) {
+    const auto& [list, count] = lists_.begin()->second;
+    const std::string next = names_.fresh("next_tile");
+    const std::string whole = names_.fresh("known");
+    const std::string taken = names_.fresh("taken");
+    Body take = {kernel::declare("bool", whole, false),
+                 define("int", taken,
+                        invoke(member(variable(list), "take"), {variable(count), variable(whole)})),
+                 add_to(variable(count), 1),
+                 {kernel::Return{variable(taken)}}};
+    body.push_back(kernel::define_function(next, kernel::Lambda{{}, std::move(take)}));
+    loop.begin = invoke(variable(next), {});
+    loop.next = loop.begin;
 }
 
 /// Whether the agent that copies looks for its chunks, which lanes of a warp do together.
@@ -201,7 +245,10 @@ bool TensorLowering::copies_search() const {
 void TensorLowering::lower_agents(Body& body) {
     program_.other_threads = kGroup;
     const std::int64_t groups = program_.threads / kGroup;
-    if (!schedule_.persistent) mark_before_agents(body);
+    if (schedule_.persistent)
+        find_kept_ends(body);
+    else
+        mark_before_agents(body);
     declare_rings(body);
     const auto outer_ranges = ranges_;
     Body load = {{kernel::Comment{"This warp group copies for the others.", true}}};

@@ -154,6 +154,15 @@ void TensorLowering::name_buffers() {
         vector(buffer, schedule_[buffer].bytes, "a mark of every chunk");
         tiles[buffer.index()].type = ElementType::I8;
     }
+    if (schedule_.next_tile) {
+        vector(*schedule_.next_tile, 1, "the tile after this one");
+        tiles[schedule_.next_tile->index()].type = ElementType::I32;
+    }
+    for (const auto& [loop, kept] : schedule_.kept_ends) {
+        if (!kept.buffer) continue;
+        vector(*kept.buffer, schedule_[*kept.buffer].bytes / 4, "least and greatest of every chunk");
+        tiles[kept.buffer->index()].type = ElementType::I32;
+    }
     for (const schedule::Op& op : schedule_.ops) {
         if (op.kind == schedule::Op::Kind::Store && !op.writes.empty()) {
             const Save& save = std::get<Save>(leaves_[op.leaf.index()]->node);

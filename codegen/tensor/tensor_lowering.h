@@ -114,6 +114,9 @@ private:
     [[nodiscard]] Body agent_of(bool apart);
     [[nodiscard]] bool copies_search() const;
     void for_tiles(const std::function<void(Body&)>& lower_items, Body& body);
+    void list_tile(kernel::Expression tile, Body& body);
+    void draw_tiles(kernel::For& loop);
+    void take_tiles(kernel::For& loop, Body& body);
     [[nodiscard]] kernel::Statement copied(const char* what,
                                            std::vector<kernel::Expression> arguments);
     void lower_fills(const schedule::Body& items, Body& body);
@@ -189,9 +192,12 @@ private:
     void find_by_index(ChunkLoop& code, Body& body);
     void find_by_data(ChunkLoop& code, Body& body);
     [[nodiscard]] std::optional<std::int64_t> spread_of(const Expression& index) const;
-    [[nodiscard]] std::optional<IntervalCode> element_ends(const Read& read, Body& body);
+    [[nodiscard]] std::optional<std::string> declare_ends_of(const Read& read, Body& body);
+    void find_kept_ends(Body& body);
+    [[nodiscard]] std::vector<std::pair<Read, IntervalCode>> take_kept_ends(const ChunkLoop& code,
+                                                                            Body& test);
     struct Marked;
-    void declare_marks(ChunkLoop& code, Marked& marked, Body mark_of, Body& body);
+    void declare_marks(ChunkLoop& code, Marked& marked, const char* how, Body mark_of, Body& body);
     void mark_before_agents(Body& body);
 
     // lower_memory.cpp
@@ -586,6 +592,7 @@ private:
     std::map<std::uint32_t, std::pair<std::string, std::string>> lists_;
     std::string turn_count_;  // of the loop whose turns are made
     bool leading_ = false;    // whether what is lowered is of the chunk after the turn's
+    std::string drawn_;       // the tile that the agent that copies goes on with
     std::string tile_count_;  // of the tiles that the block has begun before this one
     bool apart_ = false;      // whether that agent is lowered now
     bool searches_ = false;   // whether lanes try chunks together
@@ -602,6 +609,7 @@ private:
         std::string next;
     };
     std::map<std::uint32_t, Marked> marked_;  // by loop
+    std::map<std::uint32_t, std::vector<schedule::KeptEnds::OfRead>> kept_;  // by loop
 };
 
 }  // namespace napkin::lowering

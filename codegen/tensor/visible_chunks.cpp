@@ -19,6 +19,14 @@ using kernel::only_if;
 using kernel::Run;
 using kernel::variable;
 
+/// Of a variable that holds the ends of some integers.
+IntervalCode ends_in(const std::string& name) {
+    const auto end = [&](const char* which) {
+        return index_atom(member(variable(name), which), range_of(ElementType::I32));
+    };
+    return {end("least"), end("greatest")};
+}
+
 }  // namespace
 
 /// Which chunks are visited, where masks may skip some: those of a progression, or those that a
@@ -172,9 +180,9 @@ std::optional<std::int64_t> TensorLowering::spread_of(const Expression& index) c
     }
 }
 
-/// The least and the greatest of the elements that a read means in the part that the block works
-/// on, where these are along one axis or few; the warp declares them.
-std::optional<IntervalCode> TensorLowering::element_ends(const Read& read, Body& body) {
+/// Declares the least and the greatest of the elements that a read means in the part that the block
+/// works on, where these are along one axis or few; the warp finds them together.
+std::optional<std::string> TensorLowering::declare_ends_of(const Read& read, Body& body) {
     constexpr std::int64_t kMostElements = 64;  // two for a lane
     const IntervalPrinter intervals(axes_, ranges_, sizes_);
     std::vector<IntervalCode> ends;
@@ -219,10 +227,7 @@ std::optional<IntervalCode> TensorLowering::element_ends(const Read& read, Body&
         element, {{{"int", at}}, {{kernel::Return{device_element(read.array, place).value}}}}));
     body.push_back(
         define("Ends", name, call("ends_of", {expression_of(count), variable(element)})));
-    const auto end = [&](const char* which) {
-        return index_atom(member(variable(name), which), range_of(ElementType::I32));
-    };
-    return IntervalCode{end("least"), end("greatest")};
+    return name;
 }
 
 /// Warps mark the chunks in which data may let something through, which a function then finds;
@@ -245,14 +250,22 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
                     return;
                 for (const auto& [read, ends] : known)
                     if (read == *element) return;
-                if (const std::optional<IntervalCode> ends = element_ends(*element, where))
-                    known.emplace_back(*element, *ends);
+                if (const std::optional<std::string> ends = declare_ends_of(*element, where))
+                    known.emplace_back(*element, ends_in(*ends));
             });
     };
     declare(false, body);
     Body test;
     enter_chunk(code, test);
-    declare(true, test);
+    const std::size_t before = known.size();
+    const char* how = "mark_by_lanes";
+    if (apart_ && schedule_.kept_ends.contains(code.loop.source)) {
+        const auto kept = take_kept_ends(code, test);
+        known.insert(known.end(), kept.begin(), kept.end());
+    } else {
+        declare(true, test);
+        if (known.size() > before) how = "mark_chunks";
+    }
     const auto ends_of = [&](const Read& element) -> std::optional<IntervalCode> {
         for (const auto& [read, ends] : known)
             if (read == element) return ends;
@@ -281,11 +294,71 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
         named("full", full), kernel::scoped("Mark", "Full"), kernel::scoped("Mark", "Partial")));
     test.push_back(
         {kernel::Return{folded(choose(visible, kind, kernel::scoped("Mark", "Empty")))}});
-    declare_marks(code, marked, std::move(test), body);
+    declare_marks(code, marked, how, std::move(test), body);
+}
+
+/// Finds the ends of what data masks read of every chunk that a tile of the block may meet, while
+/// all of the block is together.
+void TensorLowering::find_kept_ends(Body& body) {
+    for (const schedule::Item& item : schedule_.body) {
+        const schedule::ChunkLoop* loop = std::get_if<schedule::ChunkLoop>(&item.node);
+        const auto kept = loop == nullptr ? schedule_.kept_ends.end()
+                                          : schedule_.kept_ends.find(loop->source);
+        if (kept == schedule_.kept_ends.end() || !kept->second.buffer) continue;
+        const ChunkLoop code = loop_code(*loop);
+        for (const schedule::KeptEnds::OfRead& of : kept->second.reads) {
+            const AxisRanges outer = ranges_;
+            const auto used = used_;
+            const std::string at = names_.fresh("i");
+            const kernel::Expression number = variable(at);
+            Body find = {define("int", code.start, number % of.chunks * code.loop.size)};
+            std::int64_t faster = of.chunks;
+            for (auto group = of.groups.rbegin(); group != of.groups.rend(); ++group) {
+                const std::string start = next_name(axis_names_[group->axis.index()].start);
+                find.push_back(
+                    define("int", start, number / faster % group->count * group->size));
+                narrow(group->axis, group->size, index_along(group->axis, start), find);
+                faster *= group->count;
+            }
+            enter_chunk(code, find);
+            const std::optional<std::string> name = declare_ends_of(of.read, find);
+            ranges_ = outer;
+            used_ = used;
+            if (!name) continue;
+            kept_[loop->source].push_back(of);
+            find.push_back({kernel::Return{variable(*name)}});
+            body.push_back({Run{
+                call({"find_ends", {(program_.threads + program_.other_threads) / 32}},
+                     {variable(buffer_names_.at(*kept->second.buffer)), of.first, of.entries(),
+                      kernel::Expression(kernel::Lambda{{{"int", at}}, std::move(find)})})}});
+        }
+    }
+}
+
+/// What was found so of the chunk that `test` is about.
+std::vector<std::pair<Read, IntervalCode>> TensorLowering::take_kept_ends(const ChunkLoop& code,
+                                                                          Body& test) {
+    std::vector<std::pair<Read, IntervalCode>> known;
+    for (const schedule::KeptEnds::OfRead& of : kept_[code.loop.source]) {
+        IndexForm place = 0;
+        for (const schedule::BlockGroups& group : of.groups)
+            place = place * group.count + floor_divide(ranges_.at(group.axis).start, group.size);
+        place = place * of.chunks + of.first +
+                floor_divide(index_along(code.loop.axis, code.start), code.loop.size);
+        const std::string name =
+            names_.fresh(Names::identifier(region_.arrays[of.read.array.index()].name) + "_ends");
+        const schedule::BufferId buffer = *schedule_.kept_ends.at(code.loop.source).buffer;
+        test.push_back(define("Ends", name,
+                              call("found_ends", {variable(buffer_names_.at(buffer)),
+                                                  expression_of(place)})));
+        known.emplace_back(of.read, ends_in(name));
+    }
+    return known;
 }
 
 /// Declares what finds marked chunks; whoever makes the marks waits for them.
-void TensorLowering::declare_marks(ChunkLoop& code, Marked& marked, Body mark_of, Body& body) {
+void TensorLowering::declare_marks(ChunkLoop& code, Marked& marked, const char* how, Body mark_of,
+                                   Body& body) {
     const schedule::BufferId buffer = schedule_.marks.at(code.loop.source);
     const kernel::Expression marks = variable(buffer_names_.at(buffer));
     const std::int64_t most = schedule_[buffer].bytes;
@@ -300,8 +373,15 @@ void TensorLowering::declare_marks(ChunkLoop& code, Marked& marked, Body mark_of
                               : kernel::Statement{kernel::Barrier{}});
     };
     if (chunked_ || apart_) wait();
+    if (apart_ && !drawn_.empty()) {
+        // Nobody reads the one before any more, and all read this one when they have met again.
+        const kernel::Expression next = variable(buffer_names_.at(*schedule_.next_tile));
+        append(body, only_if(equal(kernel::thread_index(), variable("kThreads")),
+                             {assign(kernel::subscript(next, 0), variable(drawn_))}));
+        drawn_.clear();
+    }
     body.push_back({Run{
-        call({"mark_chunks", {most, warps}},
+        call({how, {most, warps}},
              {marks, code.first, code.end, code.loop.size, first_warp,
               kernel::Expression(kernel::Lambda{{{"int", code.start}}, std::move(mark_of)})})}});
     // Agents part at a barrier of their own.

@@ -126,4 +126,28 @@ TEST_CASE("sm_90a: faults planted where chunks are listed are found") {
           "if (true) {\n                    turn_x"}});
 }
 
+TEST_CASE("sm_90a: faults planted where blocks draw their tiles are found") {
+    const State state = test::derive(
+        test::load("diagram documents { axis q = 330, x = q, d = 16, h = 2, b = 2\n"
+                   "input Q[b, q, h, d], K[b, x, h, d], V[b, x, h, d] : bf16\n"
+                   "input document[b, x] : i32\n"
+                   "S[b, q, x, h] = sum(d) Q[b, q, h, d] * K[b, x, h, d] * 0.25\n"
+                   "M[b, q, x, h] = if document[b, q] == document[b, x] then S[b, q, x, h] "
+                   "else -inf\n"
+                   "P[b, q, x, h] = softmax[x](M[b, q, x, h])\n"
+                   "output O[b, q, h, d] : bf16 = sum(x) P[b, q, x, h] * V[b, x, h, d] }"),
+        "fuse all\ngroup b by 1\ngroup h by 1\ngroup q by 64\nstream x by 16\n"
+        "schedule persistent = true in O");
+    check_found(
+        "documents", state,
+        {{"nobody is told of a tile", "x_list.put(x_listed, tile, true);", ""},
+         {"nobody is told that none is left", "x_list.put(x_listed, 24, true);", ""},
+         {"drawn by all", "draw_tile(tiles_drawn, 24, threadIdx.x == kThreads)",
+          "draw_tile(tiles_drawn, 24, threadIdx.x % 32 == 0)"},
+         {"one draws for another's", "next_tile[0] = drawn;", "next_tile[0] = drawn + 1;"},
+         {"ends of another sequence", "found_ends(x_ends, b0 * 21 + ", "found_ends(x_ends, "},
+         {"ends that were not found", "find_ends<12>(x_ends, 0, 42,",
+          "find_ends<12>(x_ends, 0, 41,"}});
+}
+
 }  // namespace napkin

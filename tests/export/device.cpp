@@ -42,6 +42,10 @@ Argument argument_of(const KernelParameter& parameter, const void* place) {
     Argument argument;
     argument.name = parameter.name.c_str();
     switch (parameter.kind) {
+    case KernelParameter::Kind::Counter:
+        argument.data = value_at<unsigned char*>(place);
+        argument.integer = 1;
+        break;
     case KernelParameter::Kind::Buffer: {
         auto* data = value_at<unsigned char*>(place);
         argument.data = data;
@@ -207,6 +211,8 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 cudaError_t cudaMalloc(void** memory, size_t bytes) {
     auto* block = static_cast<unsigned char*>(::operator new (bytes, std::align_val_t{256}));
+    constexpr int kPoison = 0xA5;
+    std::memset(block, kPoison, bytes);
     blocks()[block] = bytes;
     *memory = block;
     return cudaSuccess;
@@ -218,6 +224,10 @@ cudaError_t cudaFree(void* memory) {
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
     std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t) {
+    std::memset(memory, value, bytes);
     return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize(void) {

@@ -139,6 +139,22 @@ const std::vector<ExportExample>& export_examples() {
          "fuse all\ngroup q by 16\nstream x by 8",
          "simt",
          {}},
+        {"documents of warp groups whose blocks draw their tiles, and a kernel before them",
+         R"(diagram drawn {
+  axis q = 200, x = q, d = 16
+  input Q[q, d], K[x, d], V[x, d] : bf16
+  input document[b, x] : i32
+  W[x, d] : bf16 = 2 * V[x, d]
+  S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))
+  M[q, x] = if x <= q and document[b, q] == document[b, x] then S[q, x] else -inf
+  P[q, x] = softmax[x](M[q, x])
+  output O[q, d] : bf16 = sum(x) P[q, x] * W[x, d]
+  weave b = 2, h = 3
+})",
+         "fuse S, M, P, O\ngroup q by 64 in O\nstream x by 32 in O\ngroup x by 8 in W\n"
+         "schedule persistent = true in O",
+         "sm_90a",
+         {}},
         {"rows gathered by index, small types, numbers by value",
          R"(diagram gathered {
   axis n = 30 dynamic, v = 50, d = 24

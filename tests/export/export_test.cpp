@@ -2,6 +2,7 @@
 // needs nothing else.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "codegen/export/standalone.h"
@@ -101,8 +102,12 @@ TEST_CASE("nvrtc: exported kernels compile") {
         CompileOptions how;
         how.cache = kept_folder("kernels");
         how.architecture = "sm_90";
-        const Result<CompiledKernel> compiled =
-            compile(standalone_kernel(exported, exported.program.kernels.front()), how);
+        const std::vector<EmittedKernel>& kernels = exported.program.kernels;
+        const auto newest = std::find_if(kernels.begin(), kernels.end(), [&](const auto& kernel) {
+            return kernel.target == exported.program.target;
+        });
+        REQUIRE(newest != kernels.end());
+        const Result<CompiledKernel> compiled = compile(standalone_kernel(exported, *newest), how);
         REQUIRE(compiled.has_value());
         CHECK_EQ(compiled->image, KernelImage::Cubin);
         for (const EmittedKernel& kernel : exported.program.kernels)

@@ -139,6 +139,12 @@ NK_DEVICE int greatest_of_warp(int value) {
     return -1 - least_of_warp(-1 - value);
 }
 
+NK_DEVICE int take_number(Global<int> counter) {
+    const int taken = counter[0];
+    counter[0] = taken + 1;
+    return taken;
+}
+
 NK_DEVICE int lowest_bit(u32 bits) {
     return __builtin_ctz(bits);
 }

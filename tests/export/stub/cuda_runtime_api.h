@@ -55,6 +55,7 @@ const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaMalloc(void** memory, size_t bytes);
 cudaError_t cudaFree(void* memory);
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream);
 cudaError_t cudaDeviceSynchronize(void);
 
 #ifdef __cplusplus
