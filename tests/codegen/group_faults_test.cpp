@@ -146,8 +146,8 @@ TEST_CASE("sm_90a: faults planted where blocks draw their tiles are found") {
           "draw_tile(tiles_drawn, 24, threadIdx.x % 32 == 0)"},
          {"one draws for another's", "next_tile[0] = drawn;", "next_tile[0] = drawn + 1;"},
          {"ends of another sequence", "found_ends(x_ends, b0 * 21 + ", "found_ends(x_ends, "},
-         {"ends that were not found", "find_ends<12>(x_ends, 0, 42,",
-          "find_ends<12>(x_ends, 0, 41,"}});
+         {"ends that were not found", "find_ends<8>(x_ends, 0, 42,",
+          "find_ends<8>(x_ends, 0, 41,"}});
 }
 
 }  // namespace napkin
