@@ -152,6 +152,9 @@ void add_execution(CLI::App& app, const Takes& takes, Declared& out) {
                        "rows of progressions, FlexAttention's function, lists of blocks, or, of a "
                        "matrix, a diagram")
             ->check(CLI::IsMember({"acsr", "flex", "blocks", "ncd"}));
+    if (takes.mask_as)
+        app.add_option("--statement", out.statement,
+                       "this mask only, by the array in whose definition it stands");
     if (takes.only_target) {
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
         app.add_option("--seconds", out.seconds,

@@ -46,7 +46,8 @@ struct Arguments {
     bool print = false;  ///< `calibrate --print`
     bool steps = false;
     bool tile = false;
-    std::string region;  ///< `draw --region`; empty for all
+    std::string region;     ///< `draw --region`; empty for all
+    std::string statement;  ///< `mask --statement`; empty for all
     std::string theme = "paper";
     std::string font = "embed";
     bool per_group = false;  ///< `draw --per-group`

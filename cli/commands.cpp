@@ -39,7 +39,7 @@ std::span<const Subcommand> all_subcommands() {
                    Takes{.derivation = true, .machine = true, .json = true, .levels = true}, run_bound},
         Subcommand{"mask", "what masks leave to compute: their conditions, and the tiles they meet and cover",
                    "mask examples/attention_window.ncd --as flex",
-                   Takes{.derivation = true, .output = true, .json = true, .mask_as = true, .inputs = true}, run_mask},
+                   Takes{.derivation = true, .output = true, .json = true, .region = true, .mask_as = true, .inputs = true}, run_mask},
         Subcommand{"explain", "why a command does or does not apply, or why a derivation costs what it does and has these tiles",
                    "explain examples/attention.ncd 'group d by 64 at l1 in S'",
                    Takes{.derivation = true, .machine = true, .output = true, .json = true, .target = true, .sweep = true, .topic = "COMMAND"},

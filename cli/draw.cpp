@@ -120,7 +120,8 @@ Result<std::vector<drawing::Canvas>> pictures_of_steps(const Drawing& drawing, c
         if (!picture) return picture.error();
         marked.push_back(*picture);
         if (i > 0 && format != Format::Text)
-            drawing::mark_changes(marked.back(), plain.back(), changed_costs(*last, *cost));
+            drawing::mark_changes(marked.back(), plain.back(), changed_costs(*last, *cost),
+                                  options->max_width.value_or(drawing::DrawOptions{}.max_width));
         plain.push_back(std::move(*picture));
         last = std::move(*cost);
     }

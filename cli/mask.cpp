@@ -62,6 +62,8 @@ std::vector<std::string> options_of_diagrams(const Arguments& arguments) {
     if (!arguments.derivation.empty()) given.push_back("--drv");
     if (!arguments.sets.empty()) given.push_back("--set");
     if (!arguments.inputs.empty()) given.push_back("--input");
+    if (!arguments.statement.empty()) given.push_back("--statement");
+    if (!arguments.region.empty()) given.push_back("--region");
     if (arguments.json) given.push_back("--json");
     const Result<drawing::Format> format = drawing::format_of(arguments.output);
     if (format && *format != drawing::Format::Text) given.push_back("-o " + arguments.output);
@@ -106,6 +108,47 @@ Result<int> draw_mask(const Arguments& arguments, const State& state, const Mask
     return written(drawing::render_canvas(*canvas, *format), arguments.output);
 }
 
+std::string kernel_of(const State& state, const MaskReport& report) {
+    return region_name(state.diagram, state.relabelling.regions[report.region]);
+}
+
+/// What is said of masks, each once.
+template <class Said>
+std::vector<std::string> said_of(const std::vector<MaskReport>& reports, const Said& said) {
+    std::vector<std::string> all;
+    for (const MaskReport& report : reports)
+        if (const std::string text = said(report);
+            std::find(all.begin(), all.end(), text) == all.end())
+            all.push_back(text);
+    return all;
+}
+
+std::string statement_of(const MaskReport& report) {
+    return report.statement;
+}
+
+/// The masks that `--statement` and `--region` leave.
+Result<std::vector<MaskReport>> chosen(const Arguments& arguments, const State& state,
+                                       const std::vector<MaskReport>& reports) {
+    std::optional<std::size_t> region;
+    if (!arguments.region.empty()) {
+        const auto found = find_region(state, arguments.region);
+        if (const NotApplicable* none = std::get_if<NotApplicable>(&found))
+            return Diagnostics{{unknown_region(none->reason, none->help)}};
+        region = std::get<std::size_t>(found);
+    }
+    std::vector<MaskReport> left;
+    for (const MaskReport& report : reports)
+        if ((arguments.statement.empty() || report.statement == arguments.statement) &&
+            (!region || report.region == *region))
+            left.push_back(report);
+    if (left.empty())
+        return Diagnostics{{no_such_mask(said_of(reports, [&](const MaskReport& report) {
+            return report.statement + "` in kernel `" + kernel_of(state, report);
+        }))}};
+    return left;
+}
+
 /// Kernels that run one after another have the same mask once each.
 bool same_mask(const MaskReport& a, const MaskReport& b) {
     return a.conditions == b.conditions && a.data == b.data && a.tilings == b.tilings &&
@@ -117,7 +160,9 @@ Result<int> write_one(const Arguments& arguments, const State& state,
     const MaskReport& report = reports.front();
     if (!std::all_of(reports.begin(), reports.end(),
                      [&](const MaskReport& other) { return same_mask(report, other); }))
-        return Diagnostics{{several_masks(reports.size())}};
+        return Diagnostics{{several_masks(
+            reports.size(), said_of(reports, statement_of),
+            said_of(reports, [&](const MaskReport& each) { return kernel_of(state, each); }))}};
     if (report.counts.empty() && arguments.as != "flex") return *report.uncounted;
     return arguments.as.empty() ? draw_mask(arguments, state, report)
                                 : write_form(arguments, state, report);
@@ -133,10 +178,12 @@ Result<int> run_mask(Context& context) {
     const State& state = loaded->state;
     const Result<Tensors> inputs = read_inputs(arguments, loaded->plain);
     if (!inputs) return inputs.error();
-    const Result<std::vector<MaskReport>> reports =
+    Result<std::vector<MaskReport>> reports =
         mask_reports(state, tensors_in(state.diagram, loaded->plain, *inputs));
     if (!reports) return reports.error();
     if (reports->empty()) return Diagnostics{{no_mask(state.diagram.name)}};
+    reports = chosen(arguments, state, *reports);
+    if (!reports) return reports.error();
     if (!arguments.as.empty() || !arguments.output.empty())
         return write_one(arguments, state, *reports);
     Json json{{"ok", true}, {"masks", Json::array()}};

@@ -193,7 +193,7 @@ void paint(drawing::Canvas& canvas, const Places& places, const TileGrid& grid, 
 void paint(drawing::Canvas& canvas, const drawing::Box2& box, const Diagram& diagram,
            const Sides& sides, const Panel& panel) {
     const Places tiles(box, tile_edges(diagram, sides.queries), tile_edges(diagram, sides.keys));
-    paint(canvas, tiles, panel.tiles, TileState::Partial, drawing::kSubAlgorithmFill);
+    paint(canvas, tiles, panel.tiles, TileState::Partial, drawing::kHiddenFill);
     if (panel.pairs) {
         const auto singles = [](std::int64_t count) {
             std::vector<std::int64_t> edges(static_cast<std::size_t>(count) + 1);
@@ -223,7 +223,7 @@ void add_key(drawing::Canvas& canvas, double top, bool pairs, const Diagram& dia
     const std::pair<drawing::Color, const char*> meanings[] = {
         {drawing::kBlockColor, "a tile of which all is visible"},
         {drawing::kTensorCoreColor, "what is visible of a tile that is tested"},
-        {drawing::kSubAlgorithmFill, pairs ? "what is hidden of it" : "a tile that is tested"}};
+        {drawing::kHiddenFill, pairs ? "what is hidden of it" : "a tile that is tested"}};
     canvas.text(drawing::plain_text(names_of(diagram, sides.queries) + " down, " +
                                     names_of(diagram, sides.keys) + " across" +
                                     (are_consecutive(diagram, sides) ? "" : ", tile by tile") +

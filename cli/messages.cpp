@@ -184,9 +184,18 @@ Diagnostic blocks_differ(const std::string& axis, std::int64_t extent, std::int6
                            " for its tiles, or tile the first axis alone");
 }
 
-Diagnostic several_masks(std::size_t count) {
-    return plain_error("E9035", std::to_string(count) + " masks do not go into one file",
-                       "fuse their kernels, or give the diagram one mask");
+Diagnostic several_masks(std::size_t count, const std::vector<std::string>& statements,
+                         const std::vector<std::string>& kernels) {
+    return plain_error(
+        "E9035", std::to_string(count) + " masks do not go into one file",
+        statements.size() > 1 ? "choose one with `--statement`: " + listed(statements)
+        : kernels.size() > 1  ? "choose one with `--region`: " + listed(kernels)
+                              : "they stand in one definition: give each one of its own");
+}
+
+Diagnostic no_such_mask(const std::vector<std::string>& masks) {
+    return plain_error("E9097", "no mask is the one that is asked for",
+                       "masks stand in " + listed(masks));
 }
 
 Diagnostic mask_ending_unknown(const std::string& path) {

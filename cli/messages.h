@@ -43,7 +43,12 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic no_mask_matrix(const std::string& path, const std::string& why);
 [[nodiscard]] Diagnostic blocks_differ(const std::string& axis, std::int64_t extent,
                                        std::int64_t size);
-[[nodiscard]] Diagnostic several_masks(std::size_t count);
+/// With the arrays in whose definitions they stand, and the kernels.
+[[nodiscard]] Diagnostic several_masks(std::size_t count,
+                                       const std::vector<std::string>& statements,
+                                       const std::vector<std::string>& kernels);
+/// With those that there are, `M in kernel O`.
+[[nodiscard]] Diagnostic no_such_mask(const std::vector<std::string>& masks);
 [[nodiscard]] Diagnostic mask_ending_unknown(const std::string& path);
 [[nodiscard]] Diagnostic mask_form_unfit(const std::string& form, const std::string& path);
 [[nodiscard]] Diagnostic option_of_a_diagram(const std::string& option, const std::string& path);

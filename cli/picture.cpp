@@ -141,9 +141,9 @@ std::vector<MathText> nested_streams(const State& state, std::size_t r, const Sy
     return lines;
 }
 
-/// On a page one line.
-std::vector<MathText> remark_lines(const std::string& text, const drawing::DrawOptions& options) {
-    if (options.medium == drawing::Medium::Page) return {drawing::plain_text(text)};
+/// Broken between words; names are set apart by no quotes here.
+std::vector<MathText> remark_lines(std::string text, const drawing::DrawOptions& options) {
+    std::erase(text, '`');
     std::istringstream lines(
         broken(text, static_cast<std::size_t>(options.max_width / drawing::kTerminalCell)));
     std::vector<MathText> texts;
@@ -335,8 +335,7 @@ std::vector<drawing::CostChange> changed_costs(const Cost& before, const Cost& a
         const auto found = now.find(title);
         const std::string next = found == now.end() ? "" : found->second;
         if (formula.empty() || next == formula) continue;
-        changes.push_back({drawing::parse_math(title + " = " + formula),
-                           next.empty() ? MathText{} : drawing::parse_math(title + " = " + next)});
+        changes.push_back({title + " = " + formula, next.empty() ? "" : title + " = " + next});
     }
     return changes;
 }

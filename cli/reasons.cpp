@@ -24,35 +24,72 @@ std::string name_of(const Diagram& diagram, ArrayId array) {
     return diagram[array].named ? name : "what feeds " + name.substr(0, name.find('.'));
 }
 
-std::set<ArrayId> kept_between_regions(const State& state) {
+/// An array's name, and how it is told of. (Ids are of one diagram: a rule may write another.)
+struct Kept {
+    std::string name;
+    std::string told;
+};
+
+std::vector<Kept> kept_between_regions(const State& state) {
     std::set<ArrayId> arrays;
     for (const Region& region : state.relabelling.regions)
         for (const ArrayId array : loads_of(state.diagram, region))
             if (producer(state.diagram, array)) arrays.insert(array);
-    return arrays;
+    std::vector<Kept> kept;
+    for (const ArrayId array : arrays)
+        kept.push_back({state.diagram[array].name, name_of(state.diagram, array)});
+    return kept;
+}
+
+/// What of `some` is among `others` neither by its name nor as it is told of.
+std::vector<Kept> lacking(std::vector<Kept> some, const std::vector<Kept>& others) {
+    std::erase_if(some, [&](const Kept& one) {
+        return std::any_of(others.begin(), others.end(), [&](const Kept& other) {
+            return other.name == one.name || other.told == one.told;
+        });
+    });
+    return some;
 }
 
 void compare_traffic(const State& before, const State& after, std::vector<std::string>& reasons) {
-    const std::set<ArrayId> old_arrays = kept_between_regions(before);
-    const std::set<ArrayId> new_arrays = kept_between_regions(after);
+    const std::vector<Kept> old_arrays = kept_between_regions(before);
+    const std::vector<Kept> new_arrays = kept_between_regions(after);
+    std::vector<std::string> inside;
     std::vector<std::string> gone;
     std::vector<std::string> come;
-    for (const ArrayId array : old_arrays)
-        if (!new_arrays.contains(array)) gone.push_back(name_of(after.diagram, array));
-    for (const ArrayId array : new_arrays)
-        if (!old_arrays.contains(array)) come.push_back(name_of(after.diagram, array));
-    if (!gone.empty())
-        reasons.push_back(listed_plain(gone) + (gone.size() == 1 ? " stays" : " stay") +
+    for (const Kept& one : lacking(old_arrays, new_arrays))
+        (find_array(after.diagram, one.name) ? inside : gone).push_back(one.told);
+    for (const Kept& one : lacking(new_arrays, old_arrays)) come.push_back(one.told);
+    if (!inside.empty())
+        reasons.push_back(listed_plain(inside) + (inside.size() == 1 ? " stays" : " stay") +
                           " inside the region: no longer saved and loaded again");
+    if (!gone.empty())
+        reasons.push_back(listed_plain(gone) + (gone.size() == 1 ? " is" : " are") +
+                          " no longer saved and loaded again");
     if (!come.empty())
         reasons.push_back(listed_plain(come) + (come.size() == 1 ? " is" : " are") +
                           " saved by one region and loaded by another");
 }
 
-const Region* same_region(const State& state, const Region& region) {
+/// What a region computes last.
+const std::string& result_of(const State& state, const Region& region) {
+    const Diagram& diagram = state.diagram;
+    return diagram[diagram[region.statements.back()].targets.front()].name;
+}
+
+const Region* same_region(const State& state, const std::string& result) {
     for (const Region& candidate : state.relabelling.regions)
-        if (candidate.statements.back() == region.statements.back()) return &candidate;
+        if (result_of(state, candidate) == result) return &candidate;
     return nullptr;
+}
+
+/// Whether a region takes an axis of that name in such chunks.
+bool has_stream(const State& state, const Region& region, const std::string& axis,
+                const Stream& stream) {
+    return std::any_of(region.streams.begin(), region.streams.end(), [&](const Stream& own) {
+        return state.diagram[own.axis].name == axis && own.size == stream.size &&
+               own.level == stream.level;
+    });
 }
 
 /// The axes of which every chunk takes all chunks of a streamed axis, outermost first.
@@ -100,16 +137,12 @@ std::set<std::string> explanations(const State& state, const Cost& cost) {
 std::vector<std::string> reasons_of(const State& before, const State& after,
                                     const Cost& cost_before, const Cost& cost_after) {
     std::vector<std::string> reasons;
-    if (before.diagram.arrays.size() == after.diagram.arrays.size())
-        compare_traffic(before, after, reasons);
+    compare_traffic(before, after, reasons);
     for (const Region& region : after.relabelling.regions) {
-        const Region* old = same_region(before, region);
-        const auto had = [&](const auto& list, const auto& item) {
-            return old != nullptr &&
-                   std::find((old->*list).begin(), (old->*list).end(), item) != (old->*list).end();
-        };
+        const Region* old = same_region(before, result_of(after, region));
         for (const Stream& stream : region.streams)
-            if (!had(&Region::streams, stream))
+            if (old == nullptr ||
+                !has_stream(before, *old, after.diagram[stream.axis].name, stream))
                 reasons.push_back(stream_reason(after, region, stream));
     }
     const std::set<std::string> known = explanations(before, cost_before);

@@ -140,19 +140,21 @@ struct Box {
     std::string name;   ///< `softmax`, or empty for plain index notation
     std::string glyph;  ///< `triangle`, `cup`, `box`, ... as the library's `glyph` says; empty:
                         ///< chosen by the drawing
-    std::vector<AxisId> glyph_axes;       ///< the axes in the call's brackets, `x` of softmax[x]
-    std::vector<NamedNumber> numbers{};   ///< among the call's arguments, as its definition calls
-                                          ///< them; of parameters, what they are where none is set
+    std::vector<AxisId> glyph_axes;      ///< the axes in the call's brackets, `x` of softmax[x]
+    std::vector<NamedNumber> numbers{};  ///< among the call's arguments, as its definition calls
+                                         ///< them; of parameters, what they are where none is set
+    bool of_arrays = true;  ///< whether the call takes arrays as they stand and numbers, no more
     std::vector<StatementId> statements;  ///< in order; the last defines what the user named
     Span span;
     bool operator==(const Box&) const = default;
 };
 
-/// A call of a library operation within an expression, and what stands for it there.
+/// A call of an operation within an expression, and what stands for it there.
 struct NamedCall {
     std::string name;
     std::vector<Expression> arguments;
     Expression value;
+    bool library = true;  ///< others are definitions of the file
 };
 /// How expressions were written, for those who show them: no part of what a diagram is.
 struct Spellings {

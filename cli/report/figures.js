@@ -38,7 +38,9 @@ function figuresText(now) {
 function remarksText(now) {
   const remarks = [];
   const moved = model.kernels.movedAt(positions);
-  if (now.time === null)
+  if (now.timeless.length > 0)
+    remarks.push(`There is no time on this machine: it has none for ${escapeText(now.timeless.join(", "))}.`);
+  else if (now.time === null)
     remarks.push("Time is no formula: it is read off the kernels, which napkin makes and this page cannot. " +
       (moved.some((slider) => slider.kind === "bits") ? "None were made for values of other widths." :
       "It has what came of them with one slider of a kernel moved, and with " +

@@ -78,9 +78,15 @@ class Kernels {
       .find((pipeline) => pipeline.name === name)?.figure;
   }
 
-  // All kernels one after the other; the units are those of the slowest.
+  // The kernels that are known to have no time there, by name.
+  timelessOf(kernels) {
+    return this.names.filter((_, i) => kernels[i]?.low === null);
+  }
+
+  // All kernels one after the other, null where one is not known or has no time; the units are those
+  // of the slowest.
   timeOf(kernels) {
-    if (kernels.includes(null)) return null;
+    if (kernels.some((kernel) => kernel === null || kernel.low === null)) return null;
     const slowest = kernels.reduce((a, b) => (b.low + b.high > a.low + a.high ? b : a));
     const sum = (end) => kernels.reduce((total, kernel) => total + kernel[end], 0);
     // As units count the chunks that data may leave out, of all of them; without the model's spread.

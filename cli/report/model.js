@@ -49,6 +49,7 @@ class Model {
     const {refused, kernels} = this.kernels.at(positions);
     total.refused = refused;
     total.time = this.kernels.timeOf(kernels);
+    total.timeless = this.kernels.timelessOf(kernels);
     total.fits = this.fitsOf(regions, kernels, figures);
     // Where no time is known, at the rates of data sheets.
     total.units = total.time?.units ?? total.pipelines;

@@ -17,7 +17,9 @@ double microseconds(Seconds time, int digits) {
 constexpr int kOfTimes = 11;
 constexpr int kOfBars = 4;
 
+/// Nulls where there is no time.
 Json interval_json(const TimeEstimate& time) {
+    if (!time.is_known()) return Json::array({nullptr, nullptr});
     return Json::array({microseconds(time.low, kOfTimes), microseconds(time.high, kOfTimes)});
 }
 

@@ -168,6 +168,7 @@ Outcome recompute(const State& state, const Command& command) {
         if (const auto type = state.relabelling.wire_types.find(array);
             type != state.relabelling.wire_types.end())
             draft.store(twin, type->second);
+    spell_copies(draft.diagram.spellings, twins);
     for (StatementId id : reading)
         draft.diagram.statements[id.index()] = with_arrays(draft.diagram[id], twins);
     return draft.finish(command, {condition_of(state, copying)});

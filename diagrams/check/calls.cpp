@@ -54,7 +54,7 @@ Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope&
         const std::optional<Scope> inside = enter(call, operation->second, span, scope);
         if (!inside) return std::nullopt;
         const Maybe made = value(operation->second.definition->value, *inside);
-        if (made && operation->second.library && !scope.place) spell(call, *inside, *made);
+        if (made && !scope.place) spell(call, *inside, *made);
         return made;
     }
     if (name == "topk") {
@@ -71,12 +71,12 @@ Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope&
     return function_call(call, span, scope);
 }
 
-/// Keeps what a call of the library became, so that it can be shown as it was written.
+/// Keeps what a call became, so that it can be shown as it was written.
 void Resolver::spell(const syntax::Call& call, const Scope& inside, const Expression& value) {
     if (!std::holds_alternative<Apply>(value.node)) return;
-    NamedCall spelled{call.function.text, {}, value};
-    for (const syntax::Name& parameter :
-         context_.operations.at(spelled.name).definition->parameters)
+    const auto& operation = context_.operations.at(call.function.text);
+    NamedCall spelled{call.function.text, {}, value, operation.library};
+    for (const syntax::Name& parameter : operation.definition->parameters)
         spelled.arguments.push_back(inside.values.at(parameter.text));
     context_.diagram.spellings.calls.push_back(std::move(spelled));
 }

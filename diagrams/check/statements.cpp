@@ -100,6 +100,17 @@ private:
         for (std::size_t i = 0; i < parameters.size(); ++i)
             if (const std::optional<double> number = number_of(call->arguments[i]))
                 drawn_.numbers.push_back({parameters[i].text, *number});
+            else if (!is_array(call->arguments[i]))
+                drawn_.of_arrays = false;
+    }
+
+    /// Whether it is an array at indices that are axes alone.
+    static bool is_array(const syntax::Expression& argument) {
+        const auto* access = std::get_if<syntax::Access>(&argument.node);
+        if (access == nullptr) return std::holds_alternative<syntax::Reference>(argument.node);
+        return std::all_of(access->index.begin(), access->index.end(), [](const auto& index) {
+            return std::holds_alternative<syntax::Reference>(index.node);
+        });
     }
 
     [[nodiscard]] std::optional<double> number_of(const syntax::Expression& argument) const {

@@ -17,6 +17,11 @@ MathText operation_name(const std::string& name) {
     return columns_in(name) == 1 ? parse_math(name) : plain_text(name);
 }
 
+bool enters(const Unit& unit, ArrayId array) {
+    return std::any_of(unit.inputs.begin(), unit.inputs.end(),
+                       [&](const UnitInput& input) { return input.array == array; });
+}
+
 /// Whether each of these is an array as it stands, no two the same.
 bool are_arrays(const Diagram& diagram, const std::vector<const Expression*>& parts) {
     std::set<ArrayId> seen;
@@ -57,18 +62,28 @@ std::vector<MathText> mask_of_map(const Diagram& diagram, const Unit& unit, cons
 }
 
 /// The arrays that an operation known by its name takes, in order; none where it takes anything
-/// else that varies.
-std::optional<std::vector<ArrayId>> taken(const Diagram& diagram,
+/// else that varies, or what the box itself computes.
+std::optional<std::vector<ArrayId>> taken(const Diagram& diagram, const Unit& unit,
                                           const std::vector<const Expression*>& arguments) {
     std::vector<ArrayId> arrays;
     for (const Expression* argument : arguments) {
         if (is_number(diagram, *argument)) continue;
         if (!reads_as_declared(diagram, *argument)) return std::nullopt;
         const ArrayId array = std::get<Read>(argument->node).array;
-        if (contains(arrays, array)) return std::nullopt;
+        if (contains(arrays, array) || !enters(unit, array)) return std::nullopt;
         arrays.push_back(array);
     }
     return arrays;
+}
+
+/// Whether the name of a box says all of what is no call with arguments: a fold, a selection.
+bool is_whole(const Diagram& diagram, const Unit& unit) {
+    const Statement& last = diagram[unit.statements.back()];
+    const Select* select = std::get_if<Select>(&last.body);
+    if (select != nullptr)
+        return reads_as_declared(diagram, select->value) &&
+               enters(unit, std::get<Read>(select->value.node).array);
+    return std::holds_alternative<Fold>(last.body) && diagram[unit.box].of_arrays;
 }
 
 /// The numbers that an operation was given, which its name alone would hide: `eps=1e-5`.
@@ -92,10 +107,10 @@ bool label_by_name(const Diagram& diagram, Unit& unit) {
     if (box.name.empty() || unit.statements.back() != box.statements.back()) return false;
     const Map* map = std::get_if<Map>(&last.body);
     const std::optional<Spelled> call =
-        map != nullptr ? spelled(diagram, map->value) : std::nullopt;
+        map != nullptr ? spelled_as(diagram, box.name, map->value) : std::nullopt;
     unit.label = with_numbers({operation_name(box.name)}, box);
-    if (!call) return true;
-    const std::optional<std::vector<ArrayId>> arrays = taken(diagram, call->arguments);
+    if (!call) return is_whole(diagram, unit);
+    const std::optional<std::vector<ArrayId>> arrays = taken(diagram, unit, call->arguments);
     if (!arrays) return false;
     unit.arguments = *arrays;
     unit.call = call->arguments.size() == arrays->size() + box.numbers.size()

@@ -45,6 +45,7 @@ inline constexpr Color kNameColor = 0x555555;  ///< of arrays
 inline constexpr Color kLoadFill = 0xD2FBF1;
 inline constexpr Color kSaveFill = 0xF8D7FC;
 inline constexpr Color kSubAlgorithmFill = 0xFDFAC8;
+inline constexpr Color kHiddenFill = 0xACACAC;  ///< what a mask hides of tiles; seen on a page
 
 enum class Dash { Solid, Dashed, Dotted };
 struct Stroke {

@@ -4,6 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "diagrams/drawing/stages.h"
+
 namespace napkin::drawing {
 
 namespace {
@@ -50,19 +52,51 @@ Operation halo_of(const Text& text) {
             {}};
 }
 
-void set_change(Canvas& canvas, const CostChange& cost, double baseline) {
-    const double end = kMargin + width_of(cost.before, kCostSize);
-    canvas.text(cost.before, {kMargin, baseline}, Anchor::Left, kCostSize, kGrey);
-    const double now = end + kCostGap;
-    if (!cost.after.runs.empty()) canvas.text(cost.after, {now, baseline}, Anchor::Left, kCostSize);
-    const double y = baseline - kStrikeRise * kCostSize;
-    canvas.line({kMargin, y}, {end, y}, {kGrey, 0.9, Dash::Solid}, Part::Rule);
-    canvas.width = std::max(canvas.width, now + width_of(cost.after, kCostSize) + kMargin);
-}
+/// Line by line below the picture.
+class Changes {
+public:
+    Changes(Canvas& canvas, double max_width)
+        : canvas_(canvas), right_(std::max(canvas.width, max_width) - kMargin) {}
+
+    void set(const CostChange& cost) {
+        double x = kMargin;
+        begin_line();
+        for (const MathText& line : lines_of(cost.before)) {
+            if (x > kMargin) begin_line();
+            x = set_text(line, kMargin, kGrey) + kCostGap;
+            const double y = canvas_.height - kMargin - kStrikeRise * kCostSize;
+            canvas_.line({kMargin, y}, {x - kCostGap, y}, {kGrey, 0.9, Dash::Solid}, Part::Rule);
+        }
+        const std::vector<MathText> after = lines_of(cost.after);
+        const bool beside = after.size() == 1 && x + width_of(after[0], kCostSize) <= right_;
+        for (const MathText& line : after) {
+            if (!beside) begin_line();
+            set_text(line, beside ? x : kMargin, kBlack);
+        }
+    }
+
+private:
+    [[nodiscard]] std::vector<MathText> lines_of(const std::string& cost) const {
+        if (cost.empty()) return {};
+        return wrap_sum(cost, right_ - kMargin, kCostSize, Medium::Page);
+    }
+    void begin_line() { canvas_.height += kCostStep; }
+    /// Where it ends.
+    double set_text(const MathText& text, double x, Color color) {
+        canvas_.text(text, {x, canvas_.height - kMargin}, Anchor::Left, kCostSize, color);
+        const double end = x + width_of(text, kCostSize);
+        canvas_.width = std::max(canvas_.width, end + kMargin);
+        return end;
+    }
+
+    Canvas& canvas_;
+    double right_;
+};
 
 }  // namespace
 
-void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<CostChange>& costs) {
+void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<CostChange>& costs,
+                  double max_width) {
     const std::set<Said> known = all_said(before);
     const std::set<std::string> apart = axes_taken_apart(before);
     // The bar said before that an axis goes one by one, whether there was room for the 1 or not.
@@ -78,10 +112,8 @@ void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<CostCh
         marked.push_back(std::move(operation));
     }
     canvas.operations = std::move(marked);
-    for (const CostChange& cost : costs) {
-        canvas.height += kCostStep;
-        set_change(canvas, cost, canvas.height - kMargin);
-    }
+    Changes changes(canvas, max_width);
+    for (const CostChange& cost : costs) changes.set(cost);
 }
 
 void share_size(std::vector<Canvas>& canvases) {

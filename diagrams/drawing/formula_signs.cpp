@@ -21,6 +21,26 @@ const Number* other_value(const Apply& call) {
                : nullptr;
 }
 
+/// Whether a condition is made of comparisons of some of these.
+bool bounds_each(const Expression& condition, const std::vector<Expression>& those) {
+    const Apply* call = std::get_if<Apply>(&condition.node);
+    if (call == nullptr) return false;
+    const std::vector<Expression>& parts = call->arguments;
+    switch (call->function) {
+    case Function::And:
+        return std::all_of(parts.begin(), parts.end(),
+                           [&](const Expression& part) { return bounds_each(part, those); });
+    case Function::Less:
+    case Function::LessEqual:
+    case Function::Greater:
+    case Function::GreaterEqual:
+        return std::any_of(parts.begin(), parts.end(), [&](const Expression& part) {
+            return std::find(those.begin(), those.end(), part) != those.end();
+        });
+    default: return false;
+    }
+}
+
 }  // namespace
 
 std::string upright(const std::string& text) {
@@ -69,13 +89,21 @@ bool commutes(Function function) {
     }
 }
 
-bool hides_by_index(const Apply& call) {
+bool hides(const Apply& call) {
+    const Number* other = other_value(call);
+    return other != nullptr && (other->value == 0 || std::isinf(other->value));
+}
+
+bool pads(const Apply& call) {
     const Number* other = other_value(call);
     if (other == nullptr || other->value != 0) return false;
-    bool reads = false;
-    walk(call.arguments[0],
-         [&](const Expression& node) { reads = reads || std::holds_alternative<Read>(node.node); });
-    return !reads;
+    std::vector<Expression> computed;
+    walk(call.arguments[1], [&](const Expression& node) {
+        if (const Read* element = std::get_if<Read>(&node.node))
+            for (const Expression& index : element->index)
+                if (std::holds_alternative<Apply>(index.node)) computed.push_back(index);
+    });
+    return bounds_each(call.arguments[0], computed);
 }
 
 const Apply* negated(const Expression& value) {

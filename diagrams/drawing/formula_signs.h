@@ -20,8 +20,11 @@ namespace napkin::drawing {
 [[nodiscard]] bool commutes(Function function);
 /// Whether a selection hides what is not chosen: its other value is the least of all.
 [[nodiscard]] bool is_mask(const Apply& call);
-/// Whether a selection puts zeros where a condition on indices alone does not hold.
-[[nodiscard]] bool hides_by_index(const Apply& call);
+/// Whether a selection has zero or the least of all where its condition does not hold.
+[[nodiscard]] bool hides(const Apply& call);
+/// Whether a selection puts zeros where indices lie outside of what it reads: each part of its
+/// condition bounds an index that is computed there.
+[[nodiscard]] bool pads(const Apply& call);
 /// The least of arg max of a value that is negated.
 [[nodiscard]] const Apply* negated(const Expression& value);
 /// Whether it reads an array at indices that are axes alone.

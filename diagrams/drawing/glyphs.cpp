@@ -6,7 +6,9 @@
 #include "diagrams/contains.h"
 #include "diagrams/drawing/box_label.h"
 #include "diagrams/drawing/contraction.h"
+#include "diagrams/drawing/formula_signs.h"
 #include "diagrams/drawing/schematic.h"
+#include "diagrams/drawing/spelled.h"
 
 namespace napkin::drawing {
 
@@ -72,9 +74,21 @@ void keep_ports(Unit& unit) {
                 std::find(unit.passing.begin(), unit.passing.end(), *input.index.back()));
 }
 
+/// Whether the operation that a unit is takes arrays as they stand, and nothing else.
+bool takes_arrays_alone(const Diagram& diagram, const Unit& unit) {
+    const Box& box = diagram[unit.box];
+    const Map* map = std::get_if<Map>(&diagram[unit.statements.back()].body);
+    const std::optional<Spelled> call =
+        map != nullptr ? spelled_as(diagram, box.name, map->value) : std::nullopt;
+    if (!call) return map == nullptr && box.of_arrays;
+    return std::all_of(call->arguments.begin(), call->arguments.end(),
+                       [](const Expression* argument) { return is_plain_read(*argument); });
+}
+
 /// A triangle stands on neighbouring wires of its one input, which come out again.
 bool fits_triangle(const Diagram& diagram, const Unit& unit) {
     if (unit.inputs.size() != 1 || unit.outputs.size() != 1) return false;
+    if (!takes_arrays_alone(diagram, unit)) return false;
     const std::vector<AxisId>& glyph_axes = diagram[unit.box].glyph_axes;
     const std::vector<AxisId>& out = diagram[unit.outputs[0]].axes;
     const UnitInput& input = unit.inputs[0];

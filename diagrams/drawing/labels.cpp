@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "diagrams/contains.h"
@@ -14,7 +15,8 @@ Labels::Labels(const Diagram& diagram, const Relabelling& relabelling, const Dra
       names_(diagram.axes),
       relabelling_(relabelling),
       overbars_(options.overbars),
-      kernel_(options.kernel) {
+      kernel_(options.kernel),
+      formulas_(!options.rows.empty()) {
     for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
         if (diagram.axes[i].woven) overbars_.insert(AxisId{i});
 }
@@ -74,10 +76,29 @@ bool Labels::regions_differ() const {
     return false;
 }
 
+std::vector<MathText> Labels::sizes_of_others() const {
+    if (!formulas_) return {};
+    std::set<AxisId> drawn;
+    for (std::size_t r = 0; r < relabelling_.regions.size(); ++r)
+        for (const StatementId id : relabelling_.regions[r].statements) {
+            if (kernel_ && r != *kernel_) continue;
+            std::vector<ArrayId> arrays = inputs_of(diagram_[id]);
+            arrays.insert(arrays.end(), diagram_[id].targets.begin(), diagram_[id].targets.end());
+            for (const ArrayId array : arrays)
+                drawn.insert(diagram_[array].axes.begin(), diagram_[array].axes.end());
+        }
+    std::vector<MathText> sizes;
+    for (const AxisId axis : drawn)
+        if (!has_own_size(diagram_, axis))
+            sizes.push_back(parse_math(diagram_[axis].name) + plain_text(" = ") +
+                            parse_math(print(diagram_[axis].size, names_)));
+    return sizes;
+}
+
 std::vector<MathText> Labels::legend() const {
     const bool by_region = !kernel_ && regions_differ();
     std::vector<SizeNote> seen;
-    std::vector<MathText> legend;
+    std::vector<MathText> legend = sizes_of_others();
     for (std::size_t r = 0; r < relabelling_.regions.size(); ++r) {
         if (kernel_ && r != *kernel_) continue;
         const Region& region = relabelling_.regions[r];

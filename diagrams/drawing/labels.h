@@ -25,13 +25,15 @@ public:
     /// Whether some label inside the region says more than the axis' name; groups of one of woven
     /// axes do not count.
     [[nodiscard]] bool relabels(std::size_t region) const;
-    /// `g_q = 128, s_x = 64`; by region where one symbol has two sizes, `L: g_n = 8, dW: g_n = 4`.
-    /// Of the only kernel that is drawn, where there is one; empty where nothing is partitioned.
+    /// `x = q, g_q = 128, s_x = 64`, with axes that have their size of others where there are
+    /// formulas; by region where one symbol has two sizes, `L: g_n = 8, dW: g_n = 4`.
+    /// Of the only kernel that is drawn, where there is one.
     [[nodiscard]] std::vector<MathText> legend() const;
 
 private:
     using SizeNote = std::pair<std::string, std::int64_t>;
 
+    [[nodiscard]] std::vector<MathText> sizes_of_others() const;
     [[nodiscard]] std::vector<SizeNote> sizes_of(const Region& region) const;
     /// Whether one symbol has different sizes in different regions.
     [[nodiscard]] bool regions_differ() const;
@@ -42,6 +44,7 @@ private:
     const Relabelling& relabelling_;
     std::set<AxisId> overbars_;
     std::optional<std::size_t> kernel_;  ///< the only one that is drawn
+    bool formulas_ = false;
 };
 
 }  // namespace napkin::drawing

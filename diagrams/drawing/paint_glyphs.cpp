@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "diagrams/drawing/draw_rows.h"
 #include "diagrams/drawing/painter.h"
@@ -14,6 +15,7 @@ constexpr double kRegionAbove = 19;  // of a border over its first wire, with ro
 constexpr double kRegionBelow = 7;
 constexpr double kBorderTitleSize = 11;
 constexpr double kTitleHeight = 16;
+constexpr double kBoxLabelSize = kLabelSize + 1;
 constexpr double kTagGap = 7;
 constexpr double kTableTitles = 10 * kTerminalCell;  // in a terminal, left of the wires
 
@@ -30,6 +32,20 @@ std::string level_sign(Level level) {
 }
 
 }  // namespace
+
+double box_line(const std::vector<MathText>& lines, Medium medium) {
+    if (medium == Medium::Terminal) return kTerminalStep;
+    constexpr double kLine = 18;
+    constexpr double kClear = 0.5;
+    double step = kLine;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        const auto bounds = [](const MathText& line) {
+            return bounds_of(Text{line, {}, Anchor::Middle, kBoxLabelSize});
+        };
+        step = std::max(step, bounds(lines[i - 1]).bottom - bounds(lines[i]).top + kClear);
+    }
+    return step;
+}
 
 /// A box of the diagram: what it computes, in the language's words, and where that was written.
 void SystemPainter::add_handle(const Unit& unit, const Box2& bounds) {
@@ -104,8 +120,8 @@ void SystemPainter::paint_box(std::size_t s) {
     glyphs_.rectangle(frame, kWhite, {color, 1.2, Dash::Solid}, Part::Glyph);
     paint_marks(enter, *block, unit);
     const double left = frame.left + marks_width(unit, options_.medium);
-    const double size = kLabelSize + 1;
-    const double step = box_line(options_.medium);
+    const double size = kBoxLabelSize;
+    const double step = box_line(unit.label, options_.medium);
     double y = (frame.top + frame.bottom) / 2 + size * 0.3 -
                step * (static_cast<double>(unit.label.size()) - 1) / 2;
     for (const MathText& line : unit.label) {
@@ -115,6 +131,28 @@ void SystemPainter::paint_box(std::size_t s) {
     add_handle(unit, frame);
 }
 
+namespace {
+
+/// Around the wires that end in a unit, else around all that go in; nothing where none does.
+std::optional<Box2> bounds_of_joints(const Stage& enter, const Unit& unit) {
+    const bool ends = std::any_of(enter.tracks.begin(), enter.tracks.end(),
+                                  [](const Track& track) { return track.dead; });
+    Box2 bounds{enter.x, 1e9, enter.x + 20, -1e9};
+    for (const Track& track : enter.tracks) {
+        const bool goes_in =
+            std::any_of(unit.inputs.begin(), unit.inputs.end(),
+                        [&](const UnitInput& input) { return input.array == track.array; });
+        if (ends ? !track.dead : !goes_in) continue;
+        bounds.top = std::min(bounds.top, track.y);
+        bounds.bottom = std::max(bounds.bottom, track.y);
+    }
+    if (bounds.top > bounds.bottom) return std::nullopt;
+    if (bounds.top < bounds.bottom) return bounds;
+    return Box2{bounds.left, bounds.top - kGlyphReach, bounds.right, bounds.bottom + kGlyphReach};
+}
+
+}  // namespace
+
 void SystemPainter::paint_glyph(std::size_t s) {
     if (stage(s).kind != StageKind::Enter) return;
     const Unit& unit = list_.units[*stage(s).unit];
@@ -122,13 +160,8 @@ void SystemPainter::paint_glyph(std::size_t s) {
     if (unit.glyph == GlyphKind::Box) return paint_box(s);
     paint_cups(s);
     paint_factor(s);
-    Box2 bounds{stage(s).x, 1e9, stage(s).x + 20, -1e9};
-    for (const Track& track : stage(s).tracks)
-        if (track.dead) {
-            bounds.top = std::min(bounds.top, track.y);
-            bounds.bottom = std::max(bounds.bottom, track.y);
-        }
-    if (bounds.top < bounds.bottom) add_handle(unit, bounds);
+    if (const std::optional<Box2> bounds = bounds_of_joints(stage(s), unit))
+        add_handle(unit, *bounds);
 }
 
 namespace {

@@ -34,19 +34,25 @@ const Apply* root_divisor(const Expression& factor) {
     return call != nullptr && call->function == Function::Rsqrt ? call : nullptr;
 }
 
+/// What a formula says.
+struct FormulaDetail {
+    bool indices = false;     ///< at which computed places an array is read
+    bool named = true;        ///< what has a name and stays in the unit by that alone
+    bool conditions = false;  ///< under which conditions something is not hidden
+};
+
 constexpr int kDeepest = 6;  // calls in one another that may stand where not all do
 
 class Schematic {
 public:
-    /// `named`: what has a name and stays in the unit is written by it. `room`: how many calls may
-    /// stand in one another, those of the library without their arguments; any number with them
-    /// where it is not given.
-    Schematic(const Diagram& diagram, const Unit& unit, bool indices, bool named,
+    /// `room`: how many calls may stand in one another, those of the library without their
+    /// arguments; any number with them where it is not given.
+    Schematic(const Diagram& diagram, const Unit& unit, FormulaDetail detail,
               std::optional<int> room = std::nullopt)
-        : diagram_(diagram), unit_(unit), indices_(indices), room_(room) {
+        : diagram_(diagram), unit_(unit), detail_(detail), room_(room) {
         for (StatementId id : unit.statements) {
             for (ArrayId target : diagram[id].targets)
-                if (!diagram[target].named || (!named && !contains(unit.outputs, target)))
+                if (!diagram[target].named || (!detail.named && !contains(unit.outputs, target)))
                     inner_.emplace_back(target, id);
             for (const Expression* expression : expressions_of(diagram[id])) note(*expression);
         }
@@ -147,8 +153,8 @@ private:
     [[nodiscard]] std::string write_fold(const Statement& statement, const Expression& value,
                                          Binding asked, Binding place) const {
         const Apply* call = std::get_if<Apply>(&value.node);
-        const bool conditional = call != nullptr && call->function == Function::Select &&
-                                 !is_mask(*call) && !hides_by_index(*call);
+        const bool conditional =
+            call != nullptr && call->function == Function::Select && !is_shortened(*call);
         const std::string text = write(value, conditional ? Binding::If : asked);
         return enclose(sign_of(diagram_, statement) + (text[0] == '(' ? "" : upright(" ")) + text,
                        conditional ? Binding::If : Binding::Sum, place);
@@ -159,7 +165,7 @@ private:
                 if (const std::string text = write(diagram_[id], place); !text.empty()) return text;
         const std::string name = name_of_array(element.array);
         if (is_plain_read({element, {}}) && !apart_.contains(element.array)) return name;
-        if (!indices_) return name + "[…]";
+        if (!detail_.indices) return name + "[…]";
         std::vector<std::string> parts;
         for (const Expression& index : element.index) {
             const AxisIndex* plain = std::get_if<AxisIndex>(&index.node);
@@ -178,9 +184,13 @@ private:
         if (call.arguments.empty()) return name;
         return room_ ? name + "(…)" : write_arguments(name, call.arguments);
     }
+    /// Whether a selection is `mask` of what it hides: the condition follows from what is read, or
+    /// has no room.
+    [[nodiscard]] bool is_shortened(const Apply& call) const {
+        return pads(call) || (!detail_.conditions && hides(call));
+    }
     [[nodiscard]] std::string write_conditional(const Apply& call, Binding place) const {
-        if (is_mask(call) || hides_by_index(call))
-            return upright("mask") + "(" + write(call.arguments[1]) + ")";
+        if (is_shortened(call)) return upright("mask") + "(" + write(call.arguments[1]) + ")";
         return enclose(upright("if ") + write(call.arguments[0], Binding::Or) + upright(" then ") +
                            write(call.arguments[1], Binding::Or) + upright(" else ") +
                            write(call.arguments[2]),
@@ -231,7 +241,7 @@ private:
 
     const Diagram& diagram_;
     const Unit& unit_;
-    bool indices_;
+    FormulaDetail detail_;
     mutable std::optional<int> room_;
     std::vector<std::pair<ArrayId, StatementId>> inner_;
     std::map<AxisId, int> indexed_;  ///< how often an axis' index stands in the text
@@ -244,12 +254,14 @@ private:
 template <class Part>
 std::vector<MathText> in_lines(const Diagram& diagram, const Unit& unit, const Part& part) {
     std::vector<MathText> lines;
-    for (const bool named : {false, true})
-        for (const bool indices : {true, false})
-            if (lines.empty())
-                lines = formula_lines(Schematic(diagram, unit, indices, named).write(part));
+    for (const bool conditions : {true, false})
+        for (const bool named : {false, true})
+            for (const bool indices : {true, false})
+                if (lines.empty())
+                    lines = formula_lines(
+                        Schematic(diagram, unit, {indices, named, conditions}).write(part));
     for (int room = kDeepest; lines.empty() && room > 0; --room)
-        lines = formula_lines(Schematic(diagram, unit, false, true, room).write(part));
+        lines = formula_lines(Schematic(diagram, unit, {}, room).write(part));
     return lines;
 }
 
@@ -273,12 +285,12 @@ bool is_number(const Diagram& diagram, const Expression& expression) {
 }
 
 MathText name_in_formula(const Diagram& diagram, const Unit& unit, ArrayId array) {
-    return parse_math(Schematic(diagram, unit, false, true).name_of_array(array));
+    return parse_math(Schematic(diagram, unit, FormulaDetail{}).name_of_array(array));
 }
 
 std::vector<MathText> call_of(const Diagram& diagram, const Unit& unit, const std::string& name,
                               const std::vector<ArrayId>& arguments) {
-    const Schematic schematic(diagram, unit, false, true);
+    const Schematic schematic(diagram, unit, FormulaDetail{});
     std::vector<std::string> names;
     for (ArrayId array : arguments) names.push_back(schematic.name_of_array(array));
     return formula_lines(upright(name) + "(" + comma_separated(names) + ")");
@@ -286,7 +298,7 @@ std::vector<MathText> call_of(const Diagram& diagram, const Unit& unit, const st
 
 std::optional<MathText> factor_of(const Diagram& diagram, const Unit& unit,
                                   const std::vector<Scale>& scales) {
-    const Schematic schematic(diagram, unit, false, true);
+    const Schematic schematic(diagram, unit, FormulaDetail{});
     std::string text;
     for (const Scale& scale : scales) text += schematic.write(scale);
     if (text.empty()) return MathText{};

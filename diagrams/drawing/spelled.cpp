@@ -35,17 +35,29 @@ bool has_shape(const NamedCall& call, const Expression& shape, const Expression&
     return shape == expression;
 }
 
+std::optional<Spelled> as_call(const NamedCall& call, const Expression& expression) {
+    Spelled found{call.name, std::vector<const Expression*>(call.arguments.size())};
+    if (!has_shape(call, call.value, expression, found.arguments)) return std::nullopt;
+    // An argument that only folds read, as that of `logsumexp`, is as it was written.
+    for (std::size_t i = 0; i < found.arguments.size(); ++i)
+        if (found.arguments[i] == nullptr) found.arguments[i] = &call.arguments[i];
+    return found;
+}
+
 }  // namespace
 
 std::optional<Spelled> spelled(const Diagram& diagram, const Expression& expression) {
-    for (const NamedCall& call : diagram.spellings.calls) {
-        Spelled found{call.name, std::vector<const Expression*>(call.arguments.size())};
-        if (!has_shape(call, call.value, expression, found.arguments)) continue;
-        // An argument that only folds read, as that of `logsumexp`, is as it was written.
-        for (std::size_t i = 0; i < found.arguments.size(); ++i)
-            if (found.arguments[i] == nullptr) found.arguments[i] = &call.arguments[i];
-        return found;
-    }
+    for (const NamedCall& call : diagram.spellings.calls)
+        if (call.library)
+            if (std::optional<Spelled> found = as_call(call, expression)) return found;
+    return std::nullopt;
+}
+
+std::optional<Spelled> spelled_as(const Diagram& diagram, const std::string& name,
+                                  const Expression& expression) {
+    for (const NamedCall& call : diagram.spellings.calls)
+        if (call.name == name)
+            if (std::optional<Spelled> found = as_call(call, expression)) return found;
     return std::nullopt;
 }
 

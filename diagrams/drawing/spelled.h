@@ -16,5 +16,8 @@ struct Spelled {
 };
 
 [[nodiscard]] std::optional<Spelled> spelled(const Diagram& diagram, const Expression& expression);
+/// Likewise as a call of one operation, which may be a definition of the file.
+[[nodiscard]] std::optional<Spelled> spelled_as(const Diagram& diagram, const std::string& name,
+                                                const Expression& expression);
 
 }  // namespace napkin::drawing

@@ -115,9 +115,10 @@ void StageBuilder::enter_ports(Stage& stage, const std::vector<const Slot*>& ite
     }
     // The box is as high as its fuller side; the other side's ports stand in its middle.
     const std::vector<Track> leaving = outgoing_ports(*stage.unit, outputs, 0);
-    const double lines = static_cast<double>(list_.units[*stage.unit].label.size());
-    box.height = std::max({offset, leaving.empty() ? 0 : leaving.back().offset,
-                           kPitch * std::ceil(box_line(options_.medium) * (lines - 1) / kPitch)});
+    const std::vector<MathText>& label = list_.units[*stage.unit].label;
+    const double below = box_line(label, options_.medium) * (static_cast<double>(label.size()) - 1);
+    box.height = std::max(
+        {offset, leaving.empty() ? 0 : leaving.back().offset, kPitch * std::ceil(below / kPitch)});
     for (std::size_t i = box.first; i < stage.tracks.size(); ++i)
         stage.tracks[i].offset += (box.height - offset) / 2;
     close_block(stage, box);

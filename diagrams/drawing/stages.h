@@ -20,14 +20,12 @@ namespace napkin::drawing {
 
 inline constexpr Place kDevice{Level::Device, false};
 
-inline constexpr double kPitch = 20;     // between wires of one array
-inline constexpr double kArrayGap = 30;  // between arrays, a dashed line in it
-/// Between the lines of a formula in a box.
-inline double box_line(Medium medium) {
-    return medium == Medium::Page ? 18 : 10;
-}
+inline constexpr double kPitch = 20;       // between wires of one array
+inline constexpr double kArrayGap = 30;    // between arrays, a dashed line in it
 inline constexpr double kGlyphReach = 12;  // of a glyph over its outer wires
 inline constexpr double kLabelSize = 13;
+/// Between the lines of a formula in a box, of which none touches the next.
+[[nodiscard]] double box_line(const std::vector<MathText>& lines, Medium medium);
 /// Of a label's baseline over its wire, which a subscript's tail keeps clear of.
 [[nodiscard]] double label_rise(const MathText& label, Medium medium);
 

@@ -31,6 +31,7 @@ constexpr std::array kInks = {
     Ink{"load",          kLoadFill,        0xE6FFFA, 0x12403A},
     Ink{"save",          kSaveFill,        0xFCEBFE, 0x4A1F50},
     Ink{"sub-algorithm", kSubAlgorithmFill, 0xFEFCDF, 0x3D3A12},
+    Ink{"hidden",        kHiddenFill,      0xA0A0A0, 0x5C636A},
 };
 // clang-format on
 

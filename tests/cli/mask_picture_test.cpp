@@ -90,7 +90,7 @@ Count expected(const Case& given, bool with_pairs) {
         else if (visible > 0 && with_pairs)
             count[drawing::kTensorCoreColor] += visible;
         if (visible > 0 && visible < all)
-            count[drawing::kSubAlgorithmFill] += with_pairs ? all - visible : all;
+            count[drawing::kHiddenFill] += with_pairs ? all - visible : all;
     }
     return count;
 }

@@ -24,6 +24,7 @@ Canvas seen(const std::string& lines, Medium medium) {
         sources, "apart.ncd",
         "def after(u, v) = u - 2 * v glyph box\n"
         "def powers[x](u, p) = u - sum(x) abs(u) ^ p glyph box\n"
+        "def widest[x](u) = max(x) u ^ 2 glyph box\n"
         "monoid affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative\n"
         "diagram apart {\n  axis n = 8, c = 8, k = 4\n"
         "  input A[n, c], B[n, c], C[n, c], D[n], L[n, k], R[k, c] : f32\n"
@@ -92,6 +93,27 @@ const std::vector<Pair> kNumbers = {
     {"powers[c](A[n, c], 3)", "powers[c](A[n, c], 2 + 2)"},
 };
 
+/// What an operation may be of, all of it different.
+const std::vector<std::string> kArguments = {
+    "A[n, c]",
+    "-A[n, c]",
+    "A[n, c] * 2",
+    "exp(A[n, c])",
+    "if n <= c then A[n, c] else -inf",
+    "if n < c then A[n, c] else -inf",
+    "if n < c then A[n, c] else 0",
+    "if n < c then exp(A[n, c]) else 0",
+    "sum(k) exp(L[n, k] * R[k, c])",
+    "max(k) L[n, k] * R[k, c]",
+    "sum(k) L[n, k] * R[k, c]",
+};
+const std::vector<std::string> kOperations = {
+    "softmax[c](%)", "logsoftmax[c](%)", "logsumexp[c](%)", "mean[c](%)",      "variance[c](%)",
+    "relu(%)",       "sigmoid(%)",       "silu(%)",         "softplus(%)",     "gelu(%)",
+    "exp(%)",        "softcap(%, 30)",   "after(%, 1)",     "powers[c](%, 3)", "l2norm[c](%, 1e-5)",
+    "1 - relu(%)",   "widest[c](%)",
+};
+
 void check_apart(const std::string& one, const std::string& other) {
     INFO(one, "  and  ", other);
     CHECK(seen(one, Medium::Page).operations != seen(other, Medium::Page).operations);
@@ -124,6 +146,21 @@ TEST_CASE("numbers that a name alone would hide are told apart") {
         const std::string line = "  output Y[n, c] : f32 = ";
         check_apart(line + pair.one + "\n", line + pair.other + "\n");
     }
+}
+
+TEST_CASE("operations are told apart by what they are of") {
+    for (const std::string& operation : kOperations)
+        for (std::size_t i = 0; i < kArguments.size(); ++i)
+            for (std::size_t j = i + 1; j < kArguments.size(); ++j) {
+                const auto of = [&](const std::string& argument) {
+                    const std::size_t at = operation.find('%');
+                    return "  output Y[n, c] : f32 = " + operation.substr(0, at) + argument +
+                           operation.substr(at + 1) + "\n";
+                };
+                INFO(of(kArguments[i]), "  and  ", of(kArguments[j]));
+                CHECK(seen(of(kArguments[i]), Medium::Page).operations !=
+                      seen(of(kArguments[j]), Medium::Page).operations);
+            }
 }
 
 TEST_CASE("components of a fold are told apart") {

@@ -127,11 +127,9 @@ TEST_CASE("what a step changed has a halo, and the old cost is struck through") 
                 return shape != nullptr && shape->fill == drawing::kSubAlgorithmFill;
             });
     };
-    mark_changes(same, before, {});
+    mark_changes(same, before, {}, 900);
     CHECK(same == before);
-    mark_changes(after, before,
-                 {{drawing::parse_math("H_l1 = 4qx"), drawing::parse_math("H_l1 = 2qd")},
-                  {drawing::parse_math("M_l1 = qx"), {}}});
+    mark_changes(after, before, {{"H_l1 = 4qx", "H_l1 = 2qd"}, {"M_l1 = qx", ""}}, 900);
     CHECK_GT(halos(after), 0);
     const auto* strike = std::get_if<drawing::Line>(&after.operations.back().shape);
     REQUIRE(strike != nullptr);
@@ -141,6 +139,18 @@ TEST_CASE("what a step changed has a halo, and the old cost is struck through") 
     share_size(all);
     CHECK_EQ(all[0].width, all[1].width);
     CHECK_EQ(all[0].height, all[1].height);
+}
+
+TEST_CASE("long costs, old and new, go on below within the width") {
+    const Canvas before = draw(plain_attention());
+    std::string sum = "H_l1 = qd";
+    for (int i = 0; i < 60; ++i) sum += " + " + std::to_string(i) + "qx";
+    for (const double width : {400.0, 900.0, 1600.0}) {
+        Canvas after = before;
+        mark_changes(after, before, {{sum, "H_l1 = 2qd"}, {"M_l1 = qx", sum}, {sum, sum}}, width);
+        CHECK_LE(after.width, std::max(width, before.width));
+        check_picture(after);
+    }
 }
 
 TEST_CASE("an axis that went one by one before has not changed where there is room to say so") {
@@ -154,11 +164,11 @@ TEST_CASE("an axis that went one by one before has not changed where there is ro
     Canvas after = before;
     label(after, "1", false, "b");
     const Canvas same = after;
-    mark_changes(after, before, {});
+    mark_changes(after, before, {}, 900);
     CHECK(after == same);
     label(after, "q", true, "q");
     label(after, "1", false, "q");
-    mark_changes(after, before, {});
+    mark_changes(after, before, {}, 900);
     CHECK_EQ(after.operations.size(), same.operations.size() + 4);
 }
 

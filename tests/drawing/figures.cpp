@@ -27,7 +27,8 @@ ArrayId add_softmax(Builder& b, ArrayId source, std::vector<AxisId> axes, AxisId
     for (std::size_t i = boxes.size() - 3; i < boxes.size(); ++i)
         statements.push_back(boxes[i].statements[0]);
     boxes.resize(boxes.size() - 2);
-    boxes.back() = {"softmax", "triangle", {over}, {}, statements, {}};
+    boxes.back() = {"softmax", "triangle", {over}, {}, true, statements, {}};
+    b.diagram.spellings.calls.push_back({"softmax", {b.at(source)}, shifted / b.at(total)});
     for (StatementId id : statements) b.diagram.statements[id.index()].box = box;
     return result;
 }

@@ -8,8 +8,10 @@
 #include "derive/state.h"
 #include "diagrams/check.h"
 #include "diagrams/drawing/changes.h"
+#include "diagrams/drawing/factors_apart.h"
 #include "diagrams/drawing/layout.h"
 #include "diagrams/drawing/render.h"
+#include "diagrams/drawing/units.h"
 #include "tests/drawing/crossings.h"
 #include "tests/drawing/picture_checks.h"
 #include "tests/golden.h"
@@ -31,6 +33,23 @@ drawing::DrawOptions with_table(const Diagram& diagram, const Relabelling& relab
     return options;
 }
 
+/// Whatever is computed of arrays with axes can be pointed at.
+void check_handles(const Diagram& diagram, const Relabelling& relabelling,
+                   const drawing::Canvas& canvas) {
+    std::set<std::string> handles;
+    for (const drawing::Element& element : canvas.elements) handles.insert(element.id);
+    const drawing::Shown shown = drawing::with_factors_apart(diagram, relabelling);
+    for (const drawing::Unit& unit : drawing::units_of(shown.diagram, shown.relabelling)) {
+        const bool has_wires = std::any_of(unit.inputs.begin(), unit.inputs.end(),
+                                           [&](const drawing::UnitInput& input) {
+                                               return !shown.diagram[input.array].axes.empty();
+                                           });
+        const std::string& made = shown.diagram[unit.outputs.front()].name;
+        INFO(made);
+        if (has_wires) CHECK(handles.contains("box-" + made));
+    }
+}
+
 /// The page; `most`: wires that one may cross at once.
 drawing::Canvas check_drawing(const Diagram& diagram, const Relabelling& relabelling,
                               std::size_t most) {
@@ -40,6 +59,7 @@ drawing::Canvas check_drawing(const Diagram& diagram, const Relabelling& relabel
         options.max_width = width;
         canvas = draw_diagram(diagram, relabelling, options);
         check_picture(canvas);
+        check_handles(diagram, relabelling, canvas);
         CHECK_LE(canvas.width, 760);
         CHECK_LE(most_crossed_at_once(canvas), most);
         for (const std::string& cramped : cramped_crossings(canvas)) FAIL_CHECK(cramped);
@@ -96,7 +116,7 @@ TEST_CASE("every example can be drawn, plain and derived") {
         const Result<State> derived = replay(checked->diagram, *commands);
         REQUIRE(derived.has_value());
         drawing::Canvas after = check_drawing(derived->diagram, derived->relabelling, 3);
-        mark_changes(after, before, {});
+        mark_changes(after, before, {}, 900);
         check_picture(after);
     }
 }

@@ -127,7 +127,8 @@ TEST_CASE("formulas in boxes break in no subscript, and name what indices hide")
     CHECK_EQ(box_of("max(n, c) A[n, c] * B[n, c] * C[n, c] - C[n, c] * A[n, c]"),
              "max_n,c(A·B·C) | −C·A");
     CHECK_EQ(box_of("sum(c) exp(A[n, c]) + B[n, c]"), "Σ_c exp(A)+B");
-    CHECK_EQ(box_of("B[n, c] + (if n < c then A[n, c] else 0)"), "B+mask(A)");
+    // Of what is read past its ends the place says it.
+    CHECK_EQ(box_of("B[n, c] + (if 0 <= n - 1 then A[n - 1, c] else 0)"), "B+mask(A[n−1, c])");
 }
 
 TEST_CASE("sums of products are no part of a box, which calls them Σ") {
@@ -137,6 +138,28 @@ TEST_CASE("sums of products are no part of a box, which calls them Σ") {
     CHECK_EQ(box_of("C[n, c] - 0.5 * sum(c) A[n, c] * B[n, c]"), "C−0.5·Σ");
     // What a call of the library sums for itself stays with it.
     CHECK_EQ(box_of("rmsnorm[c](A[n, c], B[n, c], 0.1) - C[n, c]"), "rmsnorm(A, B, 0.1) | −C");
+}
+
+TEST_CASE("a mask within an expression has its condition") {
+    CHECK_EQ(box_of("B[n, c] + (if n < c then A[n, c] else 0)"), "B | +(if n<c | then A else 0)");
+    CHECK_EQ(box_of("if causal[n, c]() then exp(A[n, c] - D[n]) else 0"),
+             "if causal | then exp(A−D) | else 0");
+    CHECK_EQ(box_of("sigmoid(if n < c then A[n, c] else -inf)"),
+             "sigmoid(if n<c | then A else −∞)");
+    CHECK_EQ(box_of("logsumexp[c](if n < c then A[n, c] else -inf) - B[n, c]"),
+             "logsumexp(if n<c | then A else −∞) | −B");
+}
+
+TEST_CASE("a glyph or a name stands for an operation of arrays alone") {
+    CHECK_EQ(box_of("softmax[c](A[n, c])"), "");
+    CHECK_EQ(box_of("softmax[c](-A[n, c])"), "softmax(−A)");
+    CHECK_EQ(box_of("softmax[c](A[n, c] * 2)"), "softmax(A·2)");
+    CHECK_EQ(box_of("softmax[c](if n < c then A[n, c] else -inf)"),
+             "softmax(if n<c | then A else −∞)");
+    CHECK_EQ(box_of("relu(sum(c) exp(A[n, c]))"), "relu(Σ_c exp(A))");
+    CHECK_EQ(box_of("sigmoid(max(c) A[n, c])"), "sigmoid(max_c A)");
+    CHECK_EQ(box_of("softplus(mean[c](A[n, c] ^ 2))"), "softplus(Σ_c A^2 | /c)");
+    CHECK_EQ(box_of("relu(max(A[n, c], B[n, c]))"), "relu(max(A, B))");
 }
 
 TEST_CASE("a name in a box has the numbers that were given with it") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "derive/state.h"
+#include "diagrams/check.h"
 #include "diagrams/graphviz/xdot.h"
 #include "tests/drawing/figures.h"
 
@@ -101,6 +103,26 @@ TEST_CASE("everything painted reaches the SVG, with handles that say what they a
              1);  // what a box computes, its fold too
 }
 
+TEST_CASE("whatever is computed of arrays has a handle") {
+    for (const std::string value :
+         {"sum(c) A[n, c]", "A[n, c] * B[n, c]", "A[n, c] * D[n]", "D[n] * E[c]", "exp(A[n, c])",
+          "softmax[c](A[n, c])", "sum(c) A[n, c] * B[n, c]", "A[n, c] * 2"}) {
+        CAPTURE(value);
+        SourceMap sources;
+        const bool folds = value.starts_with("sum");
+        const Result<Checked> checked = load_diagram(
+            sources, "handle.ncd",
+            "diagram handle {\n  axis n = 8, c = 4\n  input A[n, c], B[n, c], D[n], E[c] : f32\n"
+            "  output Y[" +
+                std::string(folds ? "n" : "n, c") + "] : f32 = " + value + "\n}\n");
+        REQUIRE(checked.has_value());
+        const State state = initial_state(checked->diagram);
+        const Canvas canvas = drawing::draw_diagram(state.diagram, state.relabelling, {});
+        CHECK(std::any_of(canvas.elements.begin(), canvas.elements.end(),
+                          [](const drawing::Element& element) { return element.id == "box-Y"; }));
+    }
+}
+
 TEST_CASE("themes: an ink on every fill that it may stand on") {
     using namespace drawing;
     for (const Theme theme : {Theme::Paper, Theme::Slides, Theme::Contrast, Theme::Dark})
@@ -111,6 +133,14 @@ TEST_CASE("themes: an ink on every fill that it may stand on") {
                 CHECK_GE(contrast(shade(ink, theme), shade(fill, theme)),
                          theme == Theme::Contrast ? 6 : 3);
             }
+    // What fills tiles of masks is seen on the page, and what is hidden beside what is visible.
+    for (const Theme theme : {Theme::Paper, Theme::Slides, Theme::Contrast, Theme::Dark}) {
+        CHECK_GE(contrast(shade(kHiddenFill, theme), shade(kWhite, theme)), 2);
+        for (const Color visible : {kBlockColor, kTensorCoreColor}) {
+            CHECK_GE(contrast(shade(visible, theme), shade(kWhite, theme)), 3);
+            CHECK_GE(contrast(shade(visible, theme), shade(kHiddenFill, theme)), 1.7);
+        }
+    }
     CHECK_EQ(contrast(0x000000, 0xFFFFFF), doctest::Approx(21));
     CHECK_FALSE(theme_named("papers"));
 }

@@ -43,7 +43,7 @@ public:
         const StatementId id{static_cast<std::uint32_t>(diagram.statements.size())};
         const BoxId box{static_cast<std::uint32_t>(diagram.boxes.size())};
         diagram.statements.push_back({std::move(targets), std::move(body), box, {}});
-        diagram.boxes.push_back({"", "", {}, {}, {id}, {}});
+        diagram.boxes.push_back({"", "", {}, {}, true, {id}, {}});
     }
     /// Reads an array at its own axes.
     [[nodiscard]] Expression at(ArrayId array) const {

@@ -12,8 +12,9 @@ usage: check_report.py NAPKIN [EXAMPLE...]     in the repository's root; needs C
   * nothing overlaps in plots at any position of the sliders, what binds is the longest bar, and the
     parts of a kernel's time make all of it;
   * at every value of every slider, at some of two and at some of all together, the page's figures are
-    those of `napkin cost --json` with the command that the page shows; what it does not know it says,
-    and of two sliders that it has together it knows all.
+    those of `napkin cost --json` with the command that the page shows, and it has no time where that
+    has none; what it does not know it says, and of two sliders that it has together it knows all;
+  * no figure and no plot is of what is no number.
 """
 import json
 import pathlib
@@ -29,7 +30,7 @@ from pages import MISPLACED, WIDTHS, Failures, check_widths, diagram_of, open_pa
 from playwright.sync_api import sync_playwright
 
 TOGETHER = 6  # points at which all sliders are moved
-PAIRS = 2  # points of each pair of sliders that the page has together
+PAIRS = 2  # points of each pair of sliders that the page has together, besides one of each kind
 napkin = str(pathlib.Path(sys.argv[1]).resolve())
 scratch = pathlib.Path(tempfile.mkdtemp())
 
@@ -69,6 +70,11 @@ def differences(page, cost):
     total = cost["total"]
     for unit in ("values", "bytes"):
         compare(f"H.{unit}", page["H"][unit], total["levels"]["block"]["H"][unit])
+    times = [each["time_us"]["low"] for each in cost["regions"]]
+    if page["timeless"]:
+        compare("without a time", page["timeless"],
+                [each["name"] for each, time in zip(cost["regions"], times) if time is None],
+                lambda ours, theirs: set(ours) <= set(theirs))
     if page["time"] is not None and len(cost["regions"]) == 1:
         compare("what binds", page["time"]["binds"], cost["regions"][0]["binds"])
     if page["fits"]["known"]:
@@ -86,8 +92,19 @@ def differences(page, cost):
 
 READ = """() => {
   const now = update();
+  const shown = document.getElementById("figures").innerHTML + document.getElementById("plots").innerHTML;
   return {figures: {...now, best: now.best?.ratio ?? null, largest: null, pipelines: null},
-          command: commandText()};
+          command: commandText(), strange: shown.match(/[^<>]*(NaN|Infinity|undefined|null)[^<>]*/)?.[0]};
+}"""
+# Of the positions of two sliders, one of each kind: with a time, without one, refused, too large.
+KINDS = """(pair) => {
+  const [first, second] = pair.map((id) => data.sliders.find((each) => each.id === id));
+  const kinds = new Map();
+  first.values.forEach((a, i) => second.values.forEach((b, j) => {
+    const {refused, time, timeless, fits} = model.at({[first.id]: a, [second.id]: b});
+    kinds.set([refused !== null, time === null, timeless, fits.known, fits.excesses].join("|"), [i, j]);
+  }));
+  return [...kinds.values()];
 }"""
 MOVE = """([id, value]) => {
   const input = document.querySelector(`#sliders input[name="${CSS.escape(id)}"]`);
@@ -103,7 +120,9 @@ def points_of(page, failures):
     points = []
 
     def read(name):
-        points.append((name, page.evaluate(READ)))
+        point = page.evaluate(READ)
+        points.append((name, point))
+        failures.check(not point["strange"], f"{name}: the page shows {point['strange']}")
         for wrong in page.evaluate(MISPLACED):
             failures.append(f"{name}: {wrong}")
 
@@ -118,9 +137,10 @@ def points_of(page, failures):
     chance = random.Random(5)
     by_id = {slider["id"]: slider for slider in sliders}
     for pair in page.evaluate("() => data.pairs.map(({of}) => of)"):
-        for _ in range(PAIRS):
-            for each in pair:
-                page.evaluate(MOVE, [each, chance.randrange(len(by_id[each]["values"]))])
+        some = [[chance.randrange(len(by_id[each]["values"])) for each in pair] for _ in range(PAIRS)]
+        for point in some + page.evaluate(KINDS, pair):
+            for each, index in zip(pair, point):
+                page.evaluate(MOVE, [each, index])
             read(" and ".join(pair))
             page.evaluate(RESET)
     for number in range(TOGETHER):
@@ -145,7 +165,8 @@ def check_sliders(page, diagram, failures, pool):
                            f"{name}: the command is refused")
             continue
         if not name.startswith("all together"):
-            failures.check(point["figures"]["time"] is not None, f"{name}: the time is not known")
+            failures.check(point["figures"]["time"] or point["figures"]["timeless"],
+                           f"{name}: the time is not known")
         for difference in differences(point["figures"], cost):
             failures.append(f"{name}: {difference}")
     return len(points) - refused
