@@ -9,6 +9,7 @@
 #include "cli/files.h"
 #include "cli/folders.h"
 #include "cli/json.h"
+#include "cli/judge_gradient.h"
 #include "codegen/export/messages.h"
 #include "derive/proof/certificate.h"
 
@@ -133,7 +134,8 @@ Result<int> run_export(Context& context) {
     for (std::size_t i = 0; i < parts.size(); ++i)
         if (const auto wrong = finish_export(contexts[i], *planned, parts[i])) return *wrong;
     if (parts.size() > 1) {
-        Result<std::string> judged = judge_gradient(context, parts.front(), parts.back());
+        Result<std::string> judged =
+            judge_gradient(context, parts.front().loaded, parts.back().loaded);
         if (!judged) return judged.error();
         parts.back().options.judged_gradient = std::move(judged).value();
     }

@@ -27,11 +27,6 @@ struct ExportedProgram {
 [[nodiscard]] std::optional<Diagnostics> finish_export(Context& context,
                                                        const std::vector<ExportedFile>& planned,
                                                        ExportedProgram& part);
-/// What differences of the first program at small sizes say of the second, which is to compute its
-/// gradients: a sentence for who reads the export. A diagnostic where they say that it does not and
-/// `--unproved` is not given.
-[[nodiscard]] Result<std::string> judge_gradient(Context& context, const ExportedProgram& forward,
-                                                 const ExportedProgram& backward);
 /// All files of a program, or of a program and its gradient, with the certificates that there are.
 [[nodiscard]] Result<std::vector<ExportedFile>> exported_files(
     const std::vector<ExportedProgram>& parts);

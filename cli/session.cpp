@@ -146,7 +146,7 @@ Result<Sizes> take_settings(syntax::File& file, const Settings& settings) {
         else if (!is_axis)
             errors.add(unknown_setting(name, known, names));
         else if (value < 1 || value != std::floor(value) || value >= kMostWhole)
-            errors.add(set_no_size(name, value_text(value)));
+            errors.add(set_no_size(name, value < kMostWhole ? value_text(value) : "2^53 or more"));
         else
             sizes[name] = static_cast<std::int64_t>(value);
     }

@@ -16,6 +16,7 @@ struct GradientSlope {
     std::string input;    ///< the input whose elements move
     double claimed = 0;   ///< sum of `dX` times the direction
     double measured = 0;  ///< by central differences
+    double size = 1;      ///< about that of the inputs' elements
 };
 
 struct GradientCheck {
@@ -28,9 +29,11 @@ struct GradientCheck {
 };
 
 /// Compares the outputs `dX` of `backward` with differences of `forward`, in double precision and
-/// without what either rounds. `backward` reads, by name, inputs `X` and outputs `O` of `forward`
-/// and gradients `dO`; what has one name has the same extents, else nothing is decided. A
-/// diagnostic where values break a contract of either.
+/// without what either rounds: of normal inputs, and, of small diagrams, of inputs a thousandth to
+/// a thousand in size and near the numbers that either diagram compares something with. `backward`
+/// reads, by name, inputs `X` and outputs `O` of `forward` and gradients `dO`; what has one name
+/// has the same extents, else nothing is decided. A diagnostic where values break a contract of
+/// either.
 [[nodiscard]] Result<GradientCheck> check_gradient(const Diagram& forward, const Diagram& backward,
                                                    std::uint64_t seed);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <set>
 
 #include "derive/contraction.h"
@@ -129,8 +131,40 @@ const std::vector<std::int64_t>& needed_of(const Diagram& plain) {
     return latest.emplace(plain, std::move(counts)).second;
 }
 
+/// How many elements of the inputs, by name, the expressions of a diagram can read at the most.
+std::map<std::string, CheckedInt> readable_of(const Diagram& diagram) {
+    std::map<std::string, CheckedInt> counts;
+    const auto note = [&](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        if (element == nullptr || diagram[element->array].role != ArrayRole::Input) return;
+        CheckedInt places = 1;
+        for (const AxisId axis : axes_used(part))
+            places = places * CheckedInt(diagram[axis].extent);
+        CheckedInt& count = counts.try_emplace(diagram[element->array].name, 0).first->second;
+        count = count + places;
+    };
+    for (const Statement& statement : diagram.statements)
+        for (const Expression* expression : expressions_of(statement)) walk(*expression, note);
+    return counts;
+}
+
+/// What is needed less what the rules cancelled, as all of `sum(x) (S[q, x] - mean[x](S[q, x]))`.
+std::vector<std::int64_t> still_needed(const Diagram& plain, const State& state) {
+    std::vector<std::int64_t> needed = needed_of(plain);
+    const std::map<std::string, CheckedInt> readable = readable_of(state.diagram);
+    for (std::uint32_t i = 0; i < needed.size(); ++i) {
+        if (plain.arrays[i].role != ArrayRole::Input) continue;
+        const auto count = readable.find(plain.arrays[i].name);
+        if (count == readable.end())
+            needed[i] = 0;
+        else if (count->second)
+            needed[i] = std::min(needed[i], *count->second);
+    }
+    return needed;
+}
+
 std::optional<TransferBound> compulsory(const Diagram& plain, const State& state) {
-    const std::vector<std::int64_t>& needed = needed_of(plain);
+    const std::vector<std::int64_t> needed = still_needed(plain, state);
     CheckedInt values = 0;
     CheckedInt bits = 0;
     for (std::uint32_t i = 0; i < plain.arrays.size(); ++i) {
@@ -199,6 +233,16 @@ std::optional<Bytes> held_by_block(const Machine& machine) {
     return held;
 }
 
+/// Bits of the narrowest array that is neither an input nor an output.
+std::int64_t narrowest_wire(const State& state) {
+    auto least = std::numeric_limits<std::int64_t>::max();
+    for (std::uint32_t i = 0; i < state.diagram.arrays.size(); ++i)
+        if (state.diagram.arrays[i].role == ArrayRole::Intermediate)
+            least = std::min<std::int64_t>(
+                least, bits_of(storage_type(state.diagram, state.relabelling, ArrayId{i})));
+    return least;
+}
+
 /// Bits that any blocks move for a contraction; 0 where the bound does not apply.
 std::int64_t contraction_bits(const Diagram& plain, const State& state, const Machine& machine) {
     constexpr double kLeast = 1.66;  // of max(2 - 2/u, 3 u^(-1/3)) over u = w / (S / W^(1/3))^1.5
@@ -208,13 +252,13 @@ std::int64_t contraction_bits(const Diagram& plain, const State& state, const Ma
     double products = 1;
     for (const AxisId axis : axes_of(plain, plain.statements.front()))
         products *= static_cast<double>(plain[axis].extent);
-    // Sums that are not done may be kept in any type that some wire has.
-    auto sums = bits_of(stored_type(plain, plain.statements.front().targets.front(), state));
-    for (const auto& [array, type] : state.relabelling.wire_types)
-        sums = std::min(sums, bits_of(type));
-    double widths = static_cast<double>(sums);
-    for (const ArrayId operand : *operands)
-        widths *= static_cast<double>(bits_of(plain[operand].type));
+    // Copies of operands, and sums that are not done, may travel in the type of any wire.
+    const auto narrowest = narrowest_wire(state);
+    const auto width = [&](ElementType type) {
+        return static_cast<double>(std::min<std::int64_t>(bits_of(type), narrowest));
+    };
+    double widths = width(stored_type(plain, plain.statements.front().targets.front(), state));
+    for (const ArrayId operand : *operands) widths *= width(plain[operand].type);
     const double bits = kLeast * products * std::sqrt(widths / (8 * held->value));
     constexpr double kTooMany = 9e18;
     return bits < kTooMany ? static_cast<std::int64_t>(bits) : 0;

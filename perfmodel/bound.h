@@ -6,7 +6,8 @@
 //
 //   * compulsory traffic: every element of an input without which some output is not known is
 //     loaded once, and every output is saved once. Needs are followed backwards through masks, and
-//     what only data can tell counts as not needed (diagrams/index/needs.h);
+//     what only data can tell counts as not needed (diagrams/index/needs.h). Of a derivation whose
+//     rules cancel what the diagram reads, as `S - S`, no more of an input than it still reads;
 //   * of a single contraction, n products c += a * b in blocks that hold S bits, S counting shared
 //     memory and registers: a block of w products moves 2 w sqrt(W / S) - 2 S bits at least (Smith,
 //     Lowery, Langou and van de Geijn, 2019) and 3 (w sqrt(W))^(2/3) (Loomis and Whitney: it loads
@@ -30,9 +31,9 @@ struct TransferBound {
     std::string citation;
     [[nodiscard]] std::int64_t bytes() const { return (bits + 7) / 8; }
 };
-/// Of every derivation from the plain diagram that stores its outputs in the types of this state
-/// (their declared ones, where it does not say), on a machine where one is given; nullopt where
-/// counts do not fit in 64 bits.
+/// Of every derivation from the plain diagram that has the types of this state (their declared
+/// ones, where it does not say) and reads what this one reads, on a machine where one is given;
+/// nullopt where counts do not fit in 64 bits.
 [[nodiscard]] std::optional<TransferBound> bound_of(const Diagram& plain, const State& state,
                                                     const Machine* machine = nullptr);
 /// The same on a machine, of what is known without one: that takes most of the time.

@@ -2,6 +2,8 @@
 // found to give what the model counts.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "cli/report/timings.h"
 #include "cli/report/variants.h"
 #include "perfmodel/bound.h"

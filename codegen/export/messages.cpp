@@ -42,11 +42,13 @@ Diagnostic gradient_differs(const std::string& how, const std::string& help) {
 
 Diagnostic no_gradient(const std::string& gradient, const std::string& of,
                        const GradientSlope& slope, const std::string& sizes) {
+    const std::string inputs =
+        slope.size == 1 ? "" : fmt::format(", of inputs about {:.4g},", slope.size);
     return plain_error(
         "E0970",
-        fmt::format("`d{}` of `{}` is not the gradient of `{}`: along a random direction at {} it "
-                    "says {:.4g}, and differences say {:.4g}",
-                    slope.input, gradient, of, sizes, slope.claimed, slope.measured),
+        fmt::format("`d{}` of `{}` is not the gradient of `{}`: along a random direction at {}{} "
+                    "it says {:.4g}, and differences say {:.4g}",
+                    slope.input, gradient, of, sizes, inputs, slope.claimed, slope.measured),
         "correct the diagram of the gradient, or give `--unproved` where another is meant, as of a "
         "rounding that lets gradients pass",
         Failure::NotProved);

@@ -80,6 +80,7 @@ FieldDomain::FieldDomain(std::uint64_t seed, FieldSettings settings, FieldNeeds 
     : settings_(settings),
       needs_(std::move(needs)),
       exponents_(settings.strict && needs_.exponentials),
+      squares_roots_(!settings.strict && seed % 2 == 0),
       random_(RandomFunction(seed)),
       terms_(seed),
       known_logarithms_(1),

@@ -221,6 +221,9 @@ private:
     FieldSettings settings_;
     FieldNeeds needs_;
     bool exponents_;  ///< forms of exponents are kept
+    /// A constant that has no root here cannot have one both whose square it is and that is the
+    /// product of its factors' roots: at every second point without a bound, the first.
+    bool squares_roots_;
     RandomFunction random_;
     ExponentTerms terms_;
     std::vector<Logarithm> known_logarithms_;

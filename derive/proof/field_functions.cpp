@@ -250,7 +250,7 @@ FieldValue FieldDomain::whole_power(const FieldValue& a, std::int64_t exponent) 
 
 /// The positive value to a power in (0, 1). A part that is an exponential has its power for sure.
 FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
-    if (a.whole && a.real >= 0) {
+    if (a.whole && a.real >= 0 && (a.real <= 1 || settings_.strict || squares_roots_)) {
         const double real = std::pow(a.real, exponent);
         if (exponent == 0.5 && real == std::floor(real) && real * real == a.real)
             return number(real);
@@ -301,7 +301,8 @@ FieldValue FieldDomain::root_of_constant(const FieldValue& a, double exponent) {
     FieldValue product = number(1);
     for (std::size_t i = 0; i < primes.size(); ++i) {
         const FieldValue prime = number(static_cast<double>(primes[i]));
-        const bool square = exponent == 0.5 && i + 1 < primes.size() && primes[i + 1] == primes[i];
+        const bool square = squares_roots_ && exponent == 0.5 && i + 1 < primes.size() &&
+                            primes[i + 1] == primes[i];
         product = multiply(product, square ? prime : root(prime, exponent));
         if (square) ++i;
     }

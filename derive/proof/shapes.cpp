@@ -23,7 +23,7 @@ public:
             const Axis& axis = original.axes[i];
             const bool fixes = fixed.count(axis.name) != 0;
             const bool keeps = fixes || axis.extent == small.axes[i].extent;
-            axes_[axis.name] = {axis.extent, small.axes[i].extent, keeps, fixes};
+            axes_[axis.name] = {axis.extent, small.axes[i].extent, keeps};
         }
     }
 
@@ -39,8 +39,7 @@ private:
     struct Scale {
         std::int64_t from = 1;
         std::int64_t to = 1;
-        bool keeps = false;  ///< tile sizes
-        bool fixed = false;  ///< by the user, splits too
+        bool keeps = false;  ///< tile sizes and splits
     };
 
     void scale(Command& command) {
@@ -52,25 +51,23 @@ private:
         if (!axis->second.keeps) command.size = tile(command.names.front(), *command.size);
     }
 
-    /// A split's size becomes two, which divides what make_divisible left; groups of the diagram's
-    /// own that are split so stay, where they divide.
+    /// A split's size becomes two, which divides what make_divisible left; of axes that keep their
+    /// size, and of groups of the diagram's own, it stays, where it divides.
     void split(Command& command, Scale& outer) {
         const std::int64_t size = std::max<std::int64_t>(*command.size, 1);
-        const bool stays = outer.fixed || (sizes_.is_grouped(command.names.front()) &&
+        const bool stays = outer.keeps || (sizes_.is_grouped(command.names.front()) &&
                                            size < outer.to && outer.to % size == 0);
         if (!stays) command.size = std::min<std::int64_t>(*command.size, 2);
         const std::int64_t part = std::max<std::int64_t>(*command.size, 1);
-        if (command.as.size() == 1)
-            axes_[command.as.front()] = {size, part, outer.keeps, outer.fixed};
-        outer = {outer.from / size, outer.to / part, outer.keeps, outer.fixed};
+        if (command.as.size() == 1) axes_[command.as.front()] = {size, part, outer.keeps};
+        outer = {outer.from / size, outer.to / part, outer.keeps};
     }
 
     void join(const Command& command) {
-        Scale joined{1, 1, true, true};
+        Scale joined{1, 1, true};
         for (const std::string& name : command.names) {
             const Scale& part = axes_[name];
-            joined = {joined.from * part.from, joined.to * part.to, joined.keeps && part.keeps,
-                      joined.fixed && part.fixed};
+            joined = {joined.from * part.from, joined.to * part.to, joined.keeps && part.keeps};
         }
         if (command.as.size() == 1) axes_[command.as.front()] = joined;
     }
@@ -97,7 +94,8 @@ private:
 };
 
 /// Axes that the derivation splits get sizes that two divides as often as they are split; those
-/// whose sizes others give, as in `axis e = d`, by sizes of the others.
+/// whose sizes others give, as in `axis e = d`, by sizes of the others. Those that have the size
+/// that they were split at keep it: the taps of a filter reach no further than its input.
 void make_divisible(const Diagram& original, const std::vector<Command>& commands,
                     const Sizes& fixed, Sizes& sizes) {
     std::map<AxisId, std::int64_t> parts;
@@ -108,7 +106,8 @@ void make_divisible(const Diagram& original, const std::vector<Command>& command
     for (const auto& [axis, count] : parts)
         for (const Symbol symbol : symbols_of(original[axis].size))
             if (const auto size = sizes.find(original[symbol.axis].name);
-                size != sizes.end() && fixed.count(size->first) == 0)
+                size != sizes.end() && fixed.count(size->first) == 0 &&
+                size->second != original[symbol.axis].extent)
                 size->second = ceil_quotient(size->second, count) * count;
 }
 

@@ -1,7 +1,11 @@
 #include "diagrams/gradient.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +19,13 @@ namespace {
 
 using Agreement = GradientCheck::Verdict;
 
-constexpr int kTrials = 4;
 /// Of numbers about 1: the error of differences is of its fourth power, and that of rounding a
-/// double's unit divided by it.
+/// double's unit divided by it. Smaller where diagrams have more elements than `kFewElements`: each
+/// is as likely to have an edge within a step.
 constexpr double kStep = 1e-3;
+constexpr double kFewElements = 256;
+/// Elements up to which inputs of other sizes are drawn too.
+constexpr double kMostElements = 2e4;
 /// How far a slope may be off, of what its terms add up to where their signs are random.
 constexpr double kTolerance = 1e-4;
 /// Differences with two steps that are apart by more of the disagreement tell nothing.
@@ -44,12 +51,93 @@ double product(const Tensor& a, const Tensor& b) {
     return sum;
 }
 
+bool decides(Function function) {
+    return (function >= Function::Less && function <= Function::NotEqual) ||
+           function == Function::Min || function == Function::Max;
+}
+
 /// The root of the sum of the squares of the terms.
 double spread(const Tensor& a, const Tensor& b) {
     double root = 0;
     for (std::size_t i = 0; i < a.values.size(); ++i)
         root = std::hypot(root, a.values[i] * b.values[i]);
     return root;
+}
+
+double elements_of(const Diagram& diagram) {
+    double elements = 0;
+    for (const Array& array : diagram.arrays) {
+        double each = 1;
+        for (const AxisId axis : array.axes) each *= static_cast<double>(diagram[axis].extent);
+        elements += each;
+    }
+    return elements;
+}
+
+/// The sizes of the numbers that decide what an expression is: those that something is compared
+/// with, or is the larger or the smaller of, defaults of parameters among them.
+std::set<double> deciding_numbers(const Diagram& diagram) {
+    std::set<double> numbers;
+    const auto note = [&](const Expression& part) {
+        constexpr double kMost = 1e8;
+        std::optional<double> value;
+        if (const double* number = literal(part)) value = *number;
+        if (const Read* read = std::get_if<Read>(&part.node)) value = diagram[read->array].value;
+        if (value && *value != 0 && std::abs(*value) < kMost && std::abs(*value) > 1 / kMost)
+            numbers.insert(std::abs(*value));
+    };
+    const auto look = [&](const Expression& part) {
+        const Apply* call = std::get_if<Apply>(&part.node);
+        if (call != nullptr && decides(call->function))
+            for (const Expression& argument : call->arguments) walk(argument, note);
+    };
+    for (const Statement& statement : diagram.statements)
+        for (const Expression* expression : expressions_of(statement)) walk(*expression, look);
+    for (const Monoid& monoid : diagram.monoids)
+        for (const Expression& part : monoid.combine) walk(part, look);
+    return numbers;
+}
+
+/// How inputs are drawn, and how often: normal, of a size, or half of them near a number.
+struct Draw {
+    double scale = 1;
+    std::optional<double> near = std::nullopt;
+    std::uint64_t trials = 3;
+    [[nodiscard]] bool is_plain() const { return scale == 1 && !near; }
+    /// How far elements are spread.
+    [[nodiscard]] double width() const { return near ? std::min(1.0, *near / 4) : scale; }
+};
+
+/// A comparison between decades, or through products, is met by some scale; a narrow one near its
+/// numbers.
+std::vector<Draw> draws_for(const Diagram& forward, const Diagram& backward) {
+    constexpr double kLeastScale = 1e-3;
+    constexpr double kMostScale = 1e3;
+    std::vector<Draw> draws = {{1, std::nullopt, 4}};
+    if (std::max(elements_of(forward), elements_of(backward)) > kMostElements) return draws;
+    for (const double scale : {kLeastScale, 1. / 30, 30., kMostScale}) draws.push_back({scale});
+    std::set<double> numbers = deciding_numbers(forward);
+    numbers.merge(deciding_numbers(backward));
+    for (const double number : numbers) {
+        draws.push_back({1, number});
+        if (number < kLeastScale / 2 || number > 2 * kMostScale) draws.push_back({number});
+    }
+    constexpr std::size_t kMostDraws = 21;
+    if (draws.size() > kMostDraws) draws.resize(kMostDraws);
+    return draws;
+}
+
+/// Signs stay: roots and logarithms are of positive numbers.
+Tensors drawn(const Diagram& diagram, const Draw& draw, std::uint64_t seed) {
+    Tensors inputs = random_inputs(diagram, seed, draw.scale);
+    if (!draw.near) return inputs;
+    Random random(seed ^ 0x6e656172);
+    for (auto& [array, tensor] : inputs)
+        if (diagram[array].role == ArrayRole::Input && is_floating(diagram[array].type))
+            for (double& value : tensor.values)
+                if (random.below(2) == 0)
+                    value = std::copysign(*draw.near + draw.width() * random.normal(), value);
+    return inputs;
 }
 
 Tensor normal(const Diagram& diagram, ArrayId array, Random& random) {
@@ -60,11 +148,14 @@ Tensor normal(const Diagram& diagram, ArrayId array, Random& random) {
 
 class Differences {
 public:
-    Differences(const Diagram& forward, const Diagram& backward, std::uint64_t seed)
+    Differences(const Diagram& forward, const Diagram& backward, const Draw& draw,
+                std::uint64_t seed)
         : forward_(forward),
           backward_(backward),
+          draw_(draw),
+          step_(kStep * std::min(1.0, kFewElements / elements_of(forward))),
           random_(seed),
-          values_(random_inputs(forward, seed)) {}
+          values_(drawn(forward, draw, seed)) {}
 
     /// Finds the slopes along every input that has a gradient; false where the diagrams' arrays do
     /// not go together.
@@ -115,71 +206,100 @@ private:
         return operands;
     }
 
+    /// A step in proportion to the inputs suits powers, a shorter one exponentials of large inputs:
+    /// what either shows to be right is.
     std::optional<Diagnostics> compare(ArrayId moved, const Tensor& gradient) {
         const Tensor direction = normal(forward_, moved, random_);
-        const Result<double> coarse = slope(moved, direction, kStep);
-        if (!coarse) return coarse.error();
-        const Result<double> fine = slope(moved, direction, kStep / 2);
-        if (!fine) return fine.error();
-        const double measured = (4 * *fine - *coarse) / 3;
         const double claimed = product(gradient, direction);
-        slopes_.emplace_back(
-            judged(claimed, measured, std::abs(*fine - *coarse), spread(gradient, direction)),
-            GradientSlope{forward_[moved].name, claimed, measured});
+        std::optional<std::pair<Agreement, GradientSlope>> found;
+        std::vector<double> steps = {step_ * draw_.width()};
+        if (draw_.scale > 1) steps.push_back(step_ / draw_.scale);
+        for (const double step : steps) {
+            const Result<Slope> coarse = slope(moved, direction, step);
+            if (!coarse) return coarse.error();
+            const Result<Slope> fine = slope(moved, direction, step / 2);
+            if (!fine) return fine.error();
+            const double measured = (4 * fine->value - coarse->value) / 3;
+            const double error = std::abs(fine->value - coarse->value) + fine->rounding;
+            const Agreement verdict = judged(claimed, measured, error, spread(gradient, direction));
+            if (!found || verdict == Agreement::Agrees || found->first == Agreement::Undecided)
+                found = {verdict, GradientSlope{forward_[moved].name, claimed, measured,
+                                                draw_.near.value_or(draw_.scale)}};
+            if (verdict == Agreement::Agrees) break;
+        }
+        slopes_.push_back(*std::move(found));
         return std::nullopt;
     }
 
     /// `error`: how far two differences are apart, of which of smooth functions a sixteenth and
     /// less is left. `size`: what the terms of the claim add up to where their signs are random.
-    static Agreement judged(double claimed, double measured, double error, double size) {
+    /// What overflows on the way to a gradient of large inputs may be right of others.
+    [[nodiscard]] Agreement judged(double claimed, double measured, double error,
+                                   double size) const {
+        constexpr double kNothing = 1e-9;
         if (!std::isfinite(measured) || !std::isfinite(error)) return Agreement::Undecided;
-        if (!std::isfinite(claimed) || !std::isfinite(size)) return Agreement::Differs;
+        if (!std::isfinite(claimed) || !std::isfinite(size))
+            return draw_.is_plain() ? Agreement::Differs : Agreement::Undecided;
         const double apart = std::abs(claimed - measured);
-        if (apart <= kTolerance * size + 1e-9) return Agreement::Agrees;
+        const double largest = std::max({1.0, draw_.scale, draw_.near.value_or(1)});
+        if (apart <= kTolerance * size + kNothing * largest) return Agreement::Agrees;
         return error <= kSmooth * apart ? Agreement::Differs : Agreement::Undecided;
     }
 
+    struct Slope {
+        double value = 0;
+        double rounding = 0;  ///< of a double's unit in every output
+    };
     /// Of the sum of cotangents times outputs.
-    Result<double> slope(ArrayId moved, const Tensor& direction, double step) {
-        double difference = 0;
-        for (const double sign : {1.0, -1.0}) {
+    Result<Slope> slope(ArrayId moved, const Tensor& direction, double step) {
+        std::array<Tensors, 2> outputs;
+        for (const std::size_t side : {0, 1}) {
             Tensors values = values_;
             Tensor& at = values.at(moved);
             for (std::size_t i = 0; i < at.values.size(); ++i)
-                at.values[i] += sign * step * direction.values[i];
-            const Result<Tensors> outputs = evaluate_outputs(forward_, values);
-            if (!outputs) return outputs.error();
-            for (const auto& [output, cotangent] : cotangents_)
-                difference += sign * product(cotangent, outputs->at(output));
+                at.values[i] += (side == 0 ? step : -step) * direction.values[i];
+            Result<Tensors> moved_outputs = evaluate_outputs(forward_, values);
+            if (!moved_outputs) return moved_outputs.error();
+            outputs[side] = std::move(moved_outputs).value();
         }
-        return difference / (2 * step);
+        Slope slope;
+        for (const auto& [output, cotangent] : cotangents_) {
+            const std::vector<double>& above = outputs[0].at(output).values;
+            const std::vector<double>& below = outputs[1].at(output).values;
+            for (std::size_t i = 0; i < above.size(); ++i) {
+                slope.value += cotangent.values[i] * (above[i] - below[i]) / (2 * step);
+                slope.rounding =
+                    std::hypot(slope.rounding, 0x1p-53 * cotangent.values[i] * above[i] / step);
+            }
+        }
+        return slope;
     }
 
     const Diagram& forward_;
     const Diagram& backward_;
+    const Draw& draw_;
+    double step_ = kStep;
     Random random_;
     Tensors values_;
     Tensors cotangents_;  ///< by the forward diagram's outputs
     std::vector<std::pair<Agreement, GradientSlope>> slopes_;
 };
 
-}  // namespace
+struct Votes {
+    int agree = 0;
+    int differ = 0;
+    GradientSlope slope;  ///< of the last that does not agree
+};
 
-Result<GradientCheck> check_gradient(const Diagram& forward, const Diagram& backward,
-                                     std::uint64_t seed) {
-    const Diagram smooth_forward = smooth(forward);
-    const Diagram smooth_backward = smooth(backward);
-    struct Votes {
-        int agree = 0;
-        int differ = 0;
-        GradientSlope slope;  ///< of the last that does not agree
-    };
+/// By input; none where arrays do not go together, or no input has a gradient.
+Result<std::map<std::string, Votes>> votes_of(const Diagram& forward, const Diagram& backward,
+                                              const Draw& draw, std::uint64_t seed) {
     std::map<std::string, Votes> inputs;
-    for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
-        Differences differences(smooth_forward, smooth_backward, seed + trial);
+    for (std::uint64_t trial = 0; trial < draw.trials; ++trial) {
+        Differences differences(forward, backward, draw, seed + trial);
         const Result<bool> fit = differences.run();
         if (!fit) return fit.error();
-        if (!*fit) return GradientCheck{Agreement::Undecided, std::nullopt};
+        if (!*fit) return std::map<std::string, Votes>{};
         for (const auto& [verdict, slope] : differences.slopes()) {
             Votes& votes = inputs[slope.input];
             votes.agree += verdict == Agreement::Agrees ? 1 : 0;
@@ -187,13 +307,27 @@ Result<GradientCheck> check_gradient(const Diagram& forward, const Diagram& back
             if (verdict != Agreement::Agrees) votes.slope = slope;
         }
     }
+    return inputs;
+}
+
+}  // namespace
+
+Result<GradientCheck> check_gradient(const Diagram& forward, const Diagram& backward,
+                                     std::uint64_t seed) {
+    const Diagram smooth_forward = smooth(forward);
+    const Diagram smooth_backward = smooth(backward);
     GradientCheck check;
-    if (inputs.empty()) check.verdict = Agreement::Undecided;
-    for (const auto& [input, votes] : inputs) {
-        // One alone may have met an edge.
-        if (votes.differ > 1 || (votes.differ == 1 && votes.agree == 0))
-            return GradientCheck{Agreement::Differs, votes.slope};
-        if (votes.agree == 0) check = {Agreement::Undecided, votes.slope};
+    for (const Draw& draw : draws_for(forward, backward)) {
+        const Result<std::map<std::string, Votes>> inputs =
+            votes_of(smooth_forward, smooth_backward, draw, seed);
+        if (!inputs) return inputs.error();
+        if (inputs->empty()) return GradientCheck{Agreement::Undecided, std::nullopt};
+        for (const auto& [input, votes] : *inputs) {
+            // One alone may have met an edge.
+            if (votes.differ > 1 || (draw.is_plain() && votes.differ == 1 && votes.agree == 0))
+                return GradientCheck{Agreement::Differs, votes.slope};
+            if (draw.is_plain() && votes.agree == 0) check = {Agreement::Undecided, votes.slope};
+        }
     }
     return check;
 }

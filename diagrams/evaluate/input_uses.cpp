@@ -27,6 +27,43 @@ std::optional<std::int64_t> whole_number(const Expression& expression) {
     return static_cast<std::int64_t>(*value);
 }
 
+/// Arrays of which elements are compared with each other, and the whole numbers beside them.
+struct Compared {
+    std::set<ArrayId> arrays;
+    std::set<std::int64_t> numbers;
+};
+
+void look(const Expression& expression, Compared& compared) {
+    if (const Read* element = std::get_if<Read>(&expression.node))
+        compared.arrays.insert(element->array);
+    else if (const std::optional<std::int64_t> number = whole_number(expression))
+        compared.numbers.insert(*number);
+    else if (const Convert* convert = std::get_if<Convert>(&expression.node))
+        look(convert->argument.front(), compared);
+    else if (const Apply* call = std::get_if<Apply>(&expression.node))
+        for (const Expression& argument : call->arguments) look(argument, compared);
+}
+
+/// What one of them is compared with decides what the others have to be.
+void share_numbers(const std::vector<Compared>& comparisons, Uses& uses) {
+    for (bool more = true; more;) {
+        more = false;
+        for (const Compared& compared : comparisons) {
+            std::set<std::int64_t> all = compared.numbers;
+            for (const ArrayId array : compared.arrays)
+                all.insert(uses[array].numbers.begin(), uses[array].numbers.end());
+            for (const ArrayId array : compared.arrays) {
+                more = more || uses[array].numbers != all;
+                uses[array].numbers = all;
+            }
+        }
+    }
+}
+
+bool is_comparison(Function function) {
+    return is_ordering(function) || function == Function::Equal || function == Function::NotEqual;
+}
+
 void note_comparison(const Diagram& diagram, const Apply& call, Uses& uses) {
     for (std::size_t side = 0; side < 2; ++side) {
         const Expression& other = call.arguments[1 - side];
@@ -50,13 +87,17 @@ void note_comparison(const Diagram& diagram, const Apply& call, Uses& uses) {
     }
 }
 
-void note_expression(const Diagram& diagram, const Expression& expression, Uses& uses) {
+void note_expression(const Diagram& diagram, const Expression& expression, Uses& uses,
+                     std::vector<Compared>& comparisons) {
     walk(expression, [&](const Expression& part) {
         const Apply* call = std::get_if<Apply>(&part.node);
         if (call == nullptr) return;
-        if (is_ordering(call->function) || call->function == Function::Equal ||
-            call->function == Function::NotEqual)
+        if (is_comparison(call->function)) {
             note_comparison(diagram, *call, uses);
+            Compared compared;
+            for (const Expression& side : call->arguments) look(side, compared);
+            if (compared.arrays.size() > 1) comparisons.push_back(std::move(compared));
+        }
         const bool root = call->function == Function::Log || call->function == Function::Sqrt ||
                           call->function == Function::Rsqrt || call->function == Function::Divide;
         const Read* element = std::get_if<Read>(&call->arguments.back().node);
@@ -68,9 +109,11 @@ void note_expression(const Diagram& diagram, const Expression& expression, Uses&
 
 std::map<ArrayId, InputUse> input_uses(const Diagram& diagram) {
     Uses uses;
+    std::vector<Compared> comparisons;
     for (const Statement& statement : diagram.statements)
         for (const Expression* expression : expressions_of(statement))
-            note_expression(diagram, *expression, uses);
+            note_expression(diagram, *expression, uses, comparisons);
+    share_numbers(comparisons, uses);
     return uses;
 }
 

@@ -16,17 +16,35 @@
 namespace napkin {
 namespace {
 
-/// Up to four documents in every row of the last axis, the first starting at 0.
+constexpr std::int64_t kMostDocuments = 4;
+
+/// Up to four documents in every row of the last axis, the first starting at 0; any of them where
+/// a row is one element.
 void fill_documents(Tensor& tensor, Random& random) {
     const std::int64_t row = tensor.extents.empty() ? 1 : tensor.extents.back();
+    if (row == 1) {
+        for (double& value : tensor.values)
+            value = static_cast<double>(random.below(kMostDocuments));
+        return;
+    }
     for (std::size_t start = 0; start < tensor.values.size();
          start += static_cast<std::size_t>(row)) {
-        std::array<std::int64_t, 3> ends{};
+        std::array<std::int64_t, kMostDocuments - 1> ends{};
         for (std::int64_t& end : ends) end = random.below(row) + 1;
         for (std::int64_t at = 0; at < row; ++at)
             tensor.values[start + static_cast<std::size_t>(at)] = static_cast<double>(std::count_if(
                 ends.begin(), ends.end(), [&](std::int64_t end) { return at >= end; }));
     }
+}
+
+/// Adds one of the numbers, or none, to every element.
+void spread_documents(Tensor& tensor, ElementType type, const std::set<std::int64_t>& numbers,
+                      Random& random) {
+    const auto count = static_cast<std::int64_t>(numbers.size());
+    if (count == 0) return;
+    for (double& value : tensor.values)
+        if (const std::int64_t which = random.below(2 * count); which < count)
+            value = round_to(type, value + static_cast<double>(*std::next(numbers.begin(), which)));
 }
 
 double random_integer(const Diagram& diagram, const Array& array, const InputUse& use,
@@ -53,6 +71,7 @@ Tensor random_tensor(const Diagram& diagram, ArrayId id, const InputUse& use, Ra
     const bool document = use.document && use.positions == 0 && !array.indexes;
     if (integer && document && array.type != ElementType::Bool) {
         fill_documents(tensor, random);
+        spread_documents(tensor, array.type, use.numbers, random);
         return tensor;
     }
     if (integer) {

@@ -96,6 +96,82 @@ TEST_CASE("gradients: a table of maps") {
     }
 }
 
+TEST_CASE("gradients: what only shows in large, small or rare inputs is met") {
+    struct Row {
+        const char* forward;   // Y of X
+        const char* backward;  // dX of X, Y and dY
+        const char* verdict;
+    };
+    const std::string axes = "  axis n = 5, m = 8\n";
+    for (const Row& row : {
+             Row{"min(max(X[n, m], 0), 6)", "if X[n, m] > 0 then dY[n, m] else 0", "differs dX"},
+             {"min(max(X[n, m], 0), 6)", "if X[n, m] > 0 and X[n, m] < 6 then dY[n, m] else 0",
+              "agrees"},
+             {"max(X[n, m], 1000)", "dY[n, m]", "differs dX"},
+             {"max(X[n, m], 1000)", "0 * dY[n, m]", "differs dX"},
+             {"max(X[n, m], 1000)", "if X[n, m] > 1000 then dY[n, m] else 0", "agrees"},
+             {"max(X[n, m], -1e6)", "dY[n, m]", "differs dX"},
+             {"max(X[n, m], -1e6)", "if X[n, m] > -1e6 then dY[n, m] else 0", "agrees"},
+             {"max(X[n, m], 1e-5)", "if X[n, m] > 0 then dY[n, m] else 0", "differs dX"},
+             {"max(X[n, m], 1e-5)", "if X[n, m] > 1e-5 then dY[n, m] else 0", "agrees"},
+             {"if abs(X[n, m]) <= 10 then X[n, m] ^ 2 / 2 else 10 * (abs(X[n, m]) - 5)",
+              "X[n, m] * dY[n, m]", "differs dX"},
+             {"if abs(X[n, m]) <= 10 then X[n, m] ^ 2 / 2 else 10 * (abs(X[n, m]) - 5)",
+              "max(min(X[n, m], 10), -10) * dY[n, m]", "agrees"},
+             // In no decade's middle, and narrow.
+             {"if X[n, m] > 200 and X[n, m] < 200.5 then 2 * X[n, m] else X[n, m]", "dY[n, m]",
+              "differs dX"},
+             {"min(X[n, m] * X[n, m] / 100, 5)", "X[n, m] * dY[n, m] / 50", "differs dX"},
+             {"exp(min(X[n, m], 80))", "Y[n, m] * dY[n, m]", "differs dX"},
+             // Right, though one side overflows, saturates or cancels.
+             {"exp(X[n, m])", "Y[n, m] * dY[n, m]", "agrees"},
+             {"1 / (1 + exp(-X[n, m]))", "exp(-X[n, m]) / (1 + exp(-X[n, m])) ^ 2 * dY[n, m]",
+              "agrees"},
+             {"tanh(X[n, m])", "(1 - Y[n, m] ^ 2) * dY[n, m]", "agrees"},
+             {"log(1 + exp(X[n, m]))", "dY[n, m] / (1 + exp(-X[n, m]))", "agrees"},
+             {"max(X[n, m], 0) + log(1 + exp(-abs(X[n, m])))", "dY[n, m] / (1 + exp(-X[n, m]))",
+              "agrees"},
+             {"if X[n, m] > 20 then X[n, m] else log(1 + exp(X[n, m]))",
+              "dY[n, m] / (1 + exp(-X[n, m]))", "agrees"},
+             {"X[n, m] ^ 5 + 1", "5 * X[n, m] ^ 4 * dY[n, m]", "agrees"},
+             {"sqrt(X[n, m])", "dY[n, m] / (2 * Y[n, m])", "agrees"},
+             {"softmax[m](X[n, m])", "Y[n, m] * (dY[n, m] - (sum(m) dY[n, m] * Y[n, m]))",
+              "agrees"},
+         }) {
+        CAPTURE(std::string(row.forward));
+        CAPTURE(std::string(row.backward));
+        CHECK_EQ(judged(axes + "  input X[n, m] : f32\n  output Y[n, m] : f32 = " + row.forward,
+                        axes +
+                            "  input X[n, m], Y[n, m], dY[n, m] : f32\n  output dX[n, m] : "
+                            "f32 = " +
+                            row.backward),
+                 row.verdict);
+    }
+}
+
+TEST_CASE("gradients: a default of a parameter is a number that is compared with") {
+    const std::string head = "  axis n = 40\n  param cap : f32 = 3000\n";
+    const std::string forward = head + "  input X[n] : f32\n  output Y[n] : f32 = min(X[n], cap)";
+    const auto of = [&](const char* gradient) {
+        return judged(forward, head + "  input X[n], dY[n] : f32\n  output dX[n] : f32 = " +
+                                   std::string(gradient));
+    };
+    CHECK_EQ(of("if X[n] < cap then dY[n] else 0"), "agrees");
+    CHECK_EQ(of("dY[n] + 0 * cap"), "differs dX");
+}
+
+TEST_CASE("gradients: edges of many elements do not hide what is right") {
+    const std::string head = "  axis n = 200, m = 100\n";
+    const std::string forward =
+        head + "  input X[n, m] : f32\n  output Y[n, m] : f32 = relu(X[n, m])";
+    CHECK_EQ(judged(forward, head + "  input X[n, m], dY[n, m] : f32\n  output dX[n, m] : f32 = "
+                                    "if X[n, m] > 0 then dY[n, m] else 0"),
+             "agrees");
+    CHECK_EQ(judged(forward, head + "  input X[n, m], dY[n, m] : f32\n  output dX[n, m] : f32 = "
+                                    "if X[n, m] > 0 and n != 150 then dY[n, m] else 0"),
+             "differs dX");
+}
+
 TEST_CASE("gradients: an output of which none is read is a constant") {
     const std::string forward =
         "  axis n = 6\n  input X[n] : f32\n  output Y[n] : f32 = X[n] * X[n]\n"

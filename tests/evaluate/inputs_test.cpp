@@ -6,6 +6,7 @@
 
 #include "builder.h"
 #include "diagrams/evaluate.h"
+#include "examples.h"
 
 using napkin::ArrayId;
 using napkin::ArrayRole;
@@ -139,4 +140,32 @@ TEST_CASE("given inputs: shape, type and range are checked") {
     CHECK_EQ(code_of(kinds.label, Tensor{{40}, std::vector<double>(40, 0.5)}), "E0504");
     CHECK_EQ(code_of(kinds.index, Tensor{{40}, std::vector<double>(40, 7)}), "E0505");
     CHECK_EQ(code_of(kinds.index, Tensor{{40}, std::vector<double>(40, -1)}), "E0505");
+}
+
+TEST_CASE(
+    "random inputs: what compares integers of two arrays is true of some and false of others") {
+    for (const char* q : {"1", "6"})
+        for (const char* condition :
+             {"px[x] < pq[q]", "px[x] == pq[q]", "px[x] > pq[q] + 3", "px[x] == pq[q] + 300",
+              "px[x] <= pq[q] and px[x] > pq[q] - 128", "px[x] < pq[q] and px[x] >= 1000",
+              "pq[q] - px[x] >= 64", "abs(px[x] - pq[q]) > 500"}) {
+            CAPTURE(q);
+            CAPTURE(condition);
+            const napkin::test::Run run("mask.ncd",
+                                        std::string("diagram mask {\n  axis q = ") + q +
+                                            ", x = 40\n  input pq[q], px[x] : i32\n"
+                                            "  output Y[q, x] : f32 = if " +
+                                            condition + " then 1 else 0\n}\n",
+                                        {}, 1.0, napkin::test::Run::kWarnings);
+            int mixed = 0;
+            for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+                const Tensors inputs = random_inputs(run.diagram, seed);
+                const auto outputs = evaluate_outputs(run.diagram, inputs);
+                REQUIRE(outputs.has_value());
+                const std::vector<double>& mask = outputs->begin()->second.values;
+                const auto visible = std::count(mask.begin(), mask.end(), 1.0);
+                mixed += visible > 0 && visible < static_cast<std::ptrdiff_t>(mask.size()) ? 1 : 0;
+            }
+            CHECK(mixed >= 4);
+        }
 }

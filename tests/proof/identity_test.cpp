@@ -286,6 +286,20 @@ TEST_CASE("roots: congruence with a bound, products of roots without") {
     CHECK(!identity_of(powers, "O").degree.has_value());
 }
 
+TEST_CASE("roots: a size that is split beside a constant is one product of roots") {
+    for (const int size : {4, 12, 16, 24})
+        for (const char* scaled : {"rsqrt(size(d)) / tau", "tau * sqrt(size(d))"}) {
+            const proof::ProgramProof split =
+                prove_at("diagram scaled {\n  axis m = 4, n = 5, d = " + std::to_string(size) +
+                             "\n  input A[m, d], B[n, d]\n  param tau : f32 = 0.2\n"
+                             "  S[m, n] = (sum(d) A[m, d] * B[n, d]) * " +
+                             scaled + "\n  output Y[m] = logsumexp[n](S[m, n])\n}",
+                         "split-axis d as e by 2\nfuse all\nstream n by 2");
+            INFO("d = ", size, ": ", describe(split));
+            CHECK(split.ok());
+        }
+}
+
 TEST_CASE("roots: that of a size is the product of those of the sizes it is split into") {
     for (const int size : {8, 24, 30}) {
         const proof::ProgramProof split =
@@ -464,6 +478,20 @@ TEST_CASE("a mask of data that hides all at some points leaves the others claime
     INFO(describe(proof));
     CHECK(proof.ok());
     CHECK_EQ(proof.identities.front().unclaimed, 0);
+}
+
+TEST_CASE("integers of two arrays that compare show something of a single row") {
+    for (const char* mask : {"px[x] < pq[q]", "px[x] > pq[q] + 3", "px[x] == pq[q] + 300",
+                             "px[x] < pq[q] and px[x] >= 1000"}) {
+        CAPTURE(mask);
+        const proof::ProgramProof row =
+            prove_at(std::string("diagram row {\n  axis q = 1, x = 9\n  input pq[q], px[x] : i32\n"
+                                 "  input S[q, x]\n  output Y[q] = logsumexp[x](if ") +
+                         mask + " then S[q, x] else -inf)\n}",
+                     "fuse all\nstream x by 4");
+        INFO(describe(row));
+        CHECK(row.ok());
+    }
 }
 
 TEST_CASE("nothing is said of comparisons where there is none") {

@@ -134,6 +134,21 @@ TEST_CASE("shapes: other numbers of the diagram that tie sizes are kept") {
     CHECK_EQ(wrong_with(diagram, "group x by 32"), "");
 }
 
+TEST_CASE("shapes: taps of a filter that are split reach no further than its input") {
+    for (const char* taps : {"3", "5", "9"}) {
+        const std::string diagram = std::string("diagram filter {\n  axis p = 16, r = ") + taps +
+                                    ", k = 8\n  axis n = p + r - 1\n  input X[n, k], W[r, k]\n"
+                                    "  output Y[p] = sum(r, k) X[p + r, k] * W[r, k]\n}";
+        CAPTURE(taps);
+        CHECK_EQ(wrong_with(diagram, std::string("split-axis r as s by ") + taps), "");
+    }
+    CHECK_EQ(wrong_with("diagram filter {\n  axis p = 16, r = 3, k = 8\n  axis n = p + 2\n"
+                        "  input X[n, k], W[r, k]\n"
+                        "  output Y[p] = sum(r, k) X[p + r, k] * W[r, k]\n}",
+                        "split-axis r as s by 3"),
+             "");
+}
+
 TEST_CASE("shapes: attention of three axes, whose pairs have six, is small enough") {
     CHECK_EQ(wrong_with("diagram video { axis t = 16, i = 48, j = 80, d = 128, w = 24\n"
                         "axis s = t, u = i, v = j\n"
