@@ -172,9 +172,14 @@ bool gains_from_tiles(const Plan& plan) {
 }
 
 /// Whether blocks that take one tile after another are faster where data decides which chunks a
-/// tile visits: there are many tiles, and what its marks need is kept from one to the next.
-bool gains_from_counting(const Plan& plan) {
-    return find_tile_axis(plan.tile_axes, *plan.row) == nullptr && plan.order.tiles > kProcessors;
+/// tile visits: there are many tiles, and what their marks need is known before the first.
+bool gains_from_counting(const RegionProgram& region, const Limits& limits, const Plan& plan) {
+    if (find_tile_axis(plan.tile_axes, *plan.row) != nullptr || plan.order.tiles <= kProcessors)
+        return false;
+    const std::vector<const Loop*> loops = loops_of(region);
+    return std::all_of(loops.begin(), loops.end(), [&](const Loop* loop) {
+        return loop->data_masks.empty() || ends_to_keep(region, *loop, limits.dynamic_sizes);
+    });
 }
 
 /// Warp groups of 64 rows each, 16 of a warp. Where their registers do not hold a row, as few
@@ -382,7 +387,8 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
             "leave it out, and the planner chooses", SettingName{"persistent", ""}};
     const bool can_count = marked == MarkedBy::Copies && block_groups(region);
     plan.persistent = wanted.persistent.value_or(
-        marked == MarkedBy::None ? gains_from_tiles(plan) : can_count && gains_from_counting(plan));
+        marked == MarkedBy::None ? gains_from_tiles(plan)
+                                 : can_count && gains_from_counting(region, limits, plan));
     plan.order.counted = plan.persistent && can_count;
     return std::nullopt;
 }

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
-#include "diagrams/checked.h"
 #include "diagrams/overloaded.h"
 #include "schedule/operation_cost.h"
 #include "schedule/same_lefts.h"
@@ -13,23 +11,6 @@
 #include "schedule/statements.h"
 
 namespace napkin::schedule {
-
-std::int64_t KeptEnds::OfRead::entries() const {
-    std::int64_t entries = chunks;
-    for (const BlockGroups& group : groups) entries = saturating_multiply(entries, group.count);
-    return entries;
-}
-namespace {
-
-/// Of shared memory; panels repeat after 1024 bytes.
-constexpr std::int64_t kAlignment = 128;
-constexpr std::int64_t kPanelAlignment = 1024;
-constexpr std::int64_t kFloat = 4;
-constexpr std::int64_t kInteger = 4;
-
-std::int64_t bytes_of(ElementType type) {
-    return type == ElementType::I4 ? 1 : static_cast<std::int64_t>(bits_of(type)) / 8;
-}
 
 class Former {
 public:
@@ -208,35 +189,15 @@ private:
             program_.next_tile = add("next_tile", Buffer::Place::Shared, kInteger);
             program_[*program_.next_tile].guarded = true;
         }
-        if (plan_.persistent && !run_time) add_kept_ends(loop, source, chunks);
-    }
-
-    /// Where all that data masks read of chunks is little, at sizes that are known.
-    void add_kept_ends(const Loop& loop, std::uint32_t source, std::int64_t chunks) {
-        constexpr std::int64_t kMostKept = 1024;
-        const std::optional<std::vector<BlockGroups>> groups = block_groups(region_);
-        if (!groups) return;
-        KeptEnds kept;
-        std::int64_t count = 0;
-        for (const Read& read : reads_along_chunks(loop)) {
-            std::set<AxisId> used;
-            for (const Expression& index : read.index) used.merge(axes_used(index));
-            KeptEnds::OfRead of = {read, count, chunks, {}};
-            for (const BlockGroups& group : *groups) {
-                if (!used.contains(group.axis)) continue;
-                if (group.axis == loop.axis || region_.axes[group.axis.index()].dynamic) return;
-                of.groups.push_back(group);
-            }
-            count = saturating_add(count, of.entries());
-            kept.reads.push_back(std::move(of));
+        std::optional<KeptEnds> kept;
+        if (plan_.persistent) kept = ends_to_keep(region_, loop, limits_.dynamic_sizes);
+        if (!kept) return;
+        std::optional<BufferId> ends;
+        if (const std::int64_t entries = kept->entries(); entries > 0) {
+            ends = add(axis.name + "_ends", Buffer::Place::Shared, 2 * kInteger * entries);
+            program_[*ends].guarded = true;
         }
-        if (count > kMostKept) return;
-        if (count > 0) {
-            kept.buffer = add(region_.axes[loop.axis.index()].name + "_ends",
-                              Buffer::Place::Shared, 2 * kInteger * count);
-            program_[*kept.buffer].guarded = true;
-        }
-        program_.kept_ends[source] = std::move(kept);
+        program_.kept_ends[source] = {*std::move(kept), ends};
     }
 
     Op& push(Op::Kind kind, std::string text, Body& body) {

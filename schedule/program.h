@@ -29,6 +29,7 @@
 
 #include "derive/tile_program.h"
 #include "diagrams/id.h"
+#include "schedule/kept_ends.h"
 #include "schedule/statements.h"
 
 namespace napkin::schedule {
@@ -226,21 +227,6 @@ inline bool ChunkLoop::operator==(const ChunkLoop& other) const {
            binds == other.binds && registers == other.registers;
 }
 
-/// The least and the greatest of what data masks read of the chunks of a loop, known before a
-/// block's first tile: of chunk k, where the tile is in group i of the first groups, j of the next
-/// and so on, those of a read stand at first + (i * count of the next + j) * chunks + k.
-struct KeptEnds {
-    struct OfRead {
-        Read read;
-        std::int64_t first = 0;
-        std::int64_t chunks = 0;
-        std::vector<BlockGroups> groups;  ///< what it is of beside the chunk
-        [[nodiscard]] std::int64_t entries() const;
-    };
-    std::optional<BufferId> buffer;  ///< none where there is nothing to keep
-    std::vector<OfRead> reads;
-};
-
 struct Program {
     std::string region;
     std::vector<Agent> agents;
@@ -261,7 +247,11 @@ struct Program {
     std::map<std::uint32_t, BufferId> marks;
     /// By a loop's source: the least and the greatest of what data masks read of each of its
     /// chunks, which a block of several tiles finds out before the first.
-    std::map<std::uint32_t, KeptEnds> kept_ends;
+    struct Kept {
+        KeptEnds ends;
+        std::optional<BufferId> buffer;  ///< none where there is nothing to keep
+    };
+    std::map<std::uint32_t, Kept> kept_ends;
     /// Where the agent that copies puts the tile that it has drawn, of a grid whose tiles are
     /// counted.
     std::optional<BufferId> next_tile;

@@ -302,11 +302,11 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
 void TensorLowering::find_kept_ends(Body& body) {
     for (const schedule::Item& item : schedule_.body) {
         const schedule::ChunkLoop* loop = std::get_if<schedule::ChunkLoop>(&item.node);
-        const auto kept = loop == nullptr ? schedule_.kept_ends.end()
-                                          : schedule_.kept_ends.find(loop->source);
+        const auto kept =
+            loop == nullptr ? schedule_.kept_ends.end() : schedule_.kept_ends.find(loop->source);
         if (kept == schedule_.kept_ends.end() || !kept->second.buffer) continue;
         const ChunkLoop code = loop_code(*loop);
-        for (const schedule::KeptEnds::OfRead& of : kept->second.reads) {
+        for (const schedule::KeptEnds::OfRead& of : kept->second.ends.reads) {
             const AxisRanges outer = ranges_;
             const auto used = used_;
             const std::string at = names_.fresh("i");
@@ -315,8 +315,7 @@ void TensorLowering::find_kept_ends(Body& body) {
             std::int64_t faster = of.chunks;
             for (auto group = of.groups.rbegin(); group != of.groups.rend(); ++group) {
                 const std::string start = next_name(axis_names_[group->axis.index()].start);
-                find.push_back(
-                    define("int", start, number / faster % group->count * group->size));
+                find.push_back(define("int", start, number / faster % group->count * group->size));
                 narrow(group->axis, group->size, index_along(group->axis, start), find);
                 faster *= group->count;
             }
@@ -327,10 +326,10 @@ void TensorLowering::find_kept_ends(Body& body) {
             if (!name) continue;
             kept_[loop->source].push_back(of);
             find.push_back({kernel::Return{variable(*name)}});
-            body.push_back({Run{
-                call({"find_ends", {(program_.threads + program_.other_threads) / 32}},
-                     {variable(buffer_names_.at(*kept->second.buffer)), of.first, of.entries(),
-                      kernel::Expression(kernel::Lambda{{{"int", at}}, std::move(find)})})}});
+            body.push_back(
+                {Run{call({"find_ends", {(program_.threads + program_.other_threads) / 32}},
+                          {variable(buffer_names_.at(*kept->second.buffer)), of.first, of.entries(),
+                           kernel::Expression(kernel::Lambda{{{"int", at}}, std::move(find)})})}});
         }
     }
 }
@@ -348,9 +347,9 @@ std::vector<std::pair<Read, IntervalCode>> TensorLowering::take_kept_ends(const 
         const std::string name =
             names_.fresh(Names::identifier(region_.arrays[of.read.array.index()].name) + "_ends");
         const schedule::BufferId buffer = *schedule_.kept_ends.at(code.loop.source).buffer;
-        test.push_back(define("Ends", name,
-                              call("found_ends", {variable(buffer_names_.at(buffer)),
-                                                  expression_of(place)})));
+        test.push_back(
+            define("Ends", name,
+                   call("found_ends", {variable(buffer_names_.at(buffer)), expression_of(place)})));
         known.emplace_back(of.read, ends_in(name));
     }
     return known;
