@@ -108,10 +108,6 @@ Result<int> draw_mask(const Arguments& arguments, const State& state, const Mask
     return written(drawing::render_canvas(*canvas, *format), arguments.output);
 }
 
-std::string kernel_of(const State& state, const MaskReport& report) {
-    return region_name(state.diagram, state.relabelling.regions[report.region]);
-}
-
 /// What is said of masks, each once.
 template <class Said>
 std::vector<std::string> said_of(const std::vector<MaskReport>& reports, const Said& said) {

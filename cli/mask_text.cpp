@@ -6,14 +6,14 @@
 
 namespace napkin::cli {
 
+std::string kernel_of(const State& state, const MaskReport& report) {
+    return region_name(state.diagram, state.relabelling.regions[report.region]);
+}
+
 namespace {
 
 /// Heads with other counts than those before them are listed up to here.
 constexpr std::size_t kMostHeadLines = 16;
-
-std::string kernel_of(const State& state, const MaskReport& report) {
-    return region_name(state.diagram, state.relabelling.regions[report.region]);
-}
 
 std::string kind_text(const Diagram& diagram, const MaskCondition& condition) {
     std::string text = name_of(condition.kind);

@@ -15,6 +15,8 @@ struct MaskBytes {
     std::int64_t heads = 1;
 };
 
+/// The name of the kernel that the mask is in.
+[[nodiscard]] std::string kernel_of(const State& state, const MaskReport& report);
 [[nodiscard]] std::string mask_text(const State& state, const MaskReport& report,
                                     const std::optional<MaskBytes>& bytes);
 /// `{statement, kernel, conditions[], data[], terms[], tiles, heads[], visited, ...}`.

@@ -11,6 +11,17 @@
 #include "schedule/statements.h"
 
 namespace napkin::schedule {
+namespace {
+
+/// Of shared memory; panels repeat after 1024 bytes.
+constexpr std::int64_t kAlignment = 128;
+constexpr std::int64_t kPanelAlignment = 1024;
+constexpr std::int64_t kFloat = 4;
+constexpr std::int64_t kInteger = 4;
+
+std::int64_t bytes_of(ElementType type) {
+    return type == ElementType::I4 ? 1 : static_cast<std::int64_t>(bits_of(type)) / 8;
+}
 
 class Former {
 public:
