@@ -62,7 +62,8 @@ std::optional<Diagnostics> LivePage::show(const LiveView& view) {
     Result<drawing::Canvas> picture = picture_of(view.state, view.cost, options);
     if (!picture) return picture.error();
     drawing::Canvas marked = *picture;
-    if (picture_) drawing::mark_changes(marked, *picture_, changed_costs(*cost_, view.cost),
+    if (picture_)
+        drawing::mark_changes(marked, *picture_, changed_costs(*cost_, view.cost),
                               drawing::DrawOptions{}.max_width);
     Json steps = Json::array();
     for (const Command& command : commands_of(view.state)) steps.push_back(typed_text(command));

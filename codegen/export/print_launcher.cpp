@@ -182,13 +182,14 @@ void add_counters(const ExportKernels& kernels, Places& places) {
     if (!kernels.count_tiles()) return;
     const std::size_t bytes = kCounterBytes * kernels.program.kernels.size();
     places["counter_member"] = "    int64_t counters;        /* of tiles, there */";
-    places["counter_room"] = fmt::format(
-        "    plan->counters = plan->workspace;\n    plan->workspace += {};",
-        ceil_quotient(static_cast<std::int64_t>(bytes), 256) * 256);
+    places["counter_room"] =
+        fmt::format("    plan->counters = plan->workspace;\n    plan->workspace += {};",
+                    ceil_quotient(static_cast<std::int64_t>(bytes), 256) * 256);
     places["counter_reset"] = fmt::format(
         "    {{\n        const cudaError_t error =\n"
         "            cudaMemsetAsync((char *)workspace + plan.counters, 0, {}, stream);\n"
-        "        if (error != cudaSuccess) return cuda_failed(error, \"cudaMemsetAsync\", problem);\n"
+        "        if (error != cudaSuccess) return cuda_failed(error, \"cudaMemsetAsync\", "
+        "problem);\n"
         "    }}",
         bytes);
 }

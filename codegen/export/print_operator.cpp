@@ -271,7 +271,8 @@ std::string print_operator(const Contract& contract, const ExportKernels& kernel
         places["addresses"] = fmt::format("(len(_ARRAYS) + {})", count);
         places["counter_argument"] =
             "                if kind == \"counter\":\n"
-            "                    places[at] = ctypes.addressof(self.addresses) + 8 * (len(_ARRAYS) + what)\n"
+            "                    places[at] = ctypes.addressof(self.addresses) + 8 * (len(_ARRAYS) "
+            "+ what)\n"
             "                    continue\n";
         places["counters"] = fmt::format(
             "    counters = torch.zeros({0}, dtype=torch.int32, device=device)  # of tiles\n"

@@ -93,7 +93,7 @@ NK_DEVICE Ends found_ends(Shared<int> found, int k) {
 /// As mark_chunks, where every lane knows by itself what there is to say of a chunk.
 template <int kMost, int kWarps, class T, class MarkOf>
 NK_DEVICE void mark_by_lanes(Shared<T> marks, int first, int end, int size, int first_warp,
-                         MarkOf mark_of) {
+                             MarkOf mark_of) {
     const int count = minimum(kMost, (end - first + size - 1) / size);
     const int padded = (count + kMarksAtOnce - 1) / kMarksAtOnce * kMarksAtOnce;
     for (int k = int(threadIdx.x) - 32 * first_warp; k < padded; k += 32 * kWarps)

@@ -14,8 +14,8 @@ NK_DEVICE int next_there_and_back(int tile) {
 }
 
 /// The tile after those that all blocks have, of which each has begun with the one of its own
-/// number; for the thread that `draws`. `drawn` counts the others, and is zero again when all blocks
-/// have found that none is left.
+/// number; for the thread that `draws`. `drawn` counts the others, and is zero again when all
+/// blocks have found that none is left.
 NK_DEVICE int draw_tile(Global<int> drawn, int tiles, bool draws) {
     if (!draws) return 0;
     const int before = take_number(drawn);

@@ -160,7 +160,8 @@ void TensorLowering::name_buffers() {
     }
     for (const auto& [loop, kept] : schedule_.kept_ends) {
         if (!kept.buffer) continue;
-        vector(*kept.buffer, schedule_[*kept.buffer].bytes / 4, "least and greatest of every chunk");
+        vector(*kept.buffer, schedule_[*kept.buffer].bytes / 4,
+               "least and greatest of every chunk");
         tiles[kept.buffer->index()].type = ElementType::I32;
     }
     for (const schedule::Op& op : schedule_.ops) {

@@ -608,7 +608,7 @@ private:
         kernel::Expression end = 0;
         std::string next;
     };
-    std::map<std::uint32_t, Marked> marked_;  // by loop
+    std::map<std::uint32_t, Marked> marked_;                                 // by loop
     std::map<std::uint32_t, std::vector<schedule::KeptEnds::OfRead>> kept_;  // by loop
 };
 
