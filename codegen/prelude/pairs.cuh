@@ -52,34 +52,32 @@ template <class T>
 constexpr u32 kAboveNibbles = 0x43084308u;
 template <>
 constexpr u32 kAboveNibbles<f16> = 0x64086408u;
-/// Which bytes of a word and of the same without its first four bits one of its four pairs is in.
-NK_DEVICE u32 pair_selector(int pair) {
-    return u32(pair) * 0x1111u + 0x4400u;
-}
-/// A pair of a word's integers as the last bits of numbers of T, from which `widened_pair` takes
-/// the rest.
+/// A pair of a word's integers, one of four, as numbers of T. Its byte is multiplied, not shifted,
+/// to where it is wanted twice: selecting, masking and shifting have one unit, which binds.
 template <class T>
-NK_DEVICE u32 nibbles_above(u32 word, u32 selector) {
-    return masked_xor(select_bytes(word, word >> 4, selector), 0x000f000fu, kAboveNibbles<T>);
-}
-template <class T>
-NK_DEVICE u32 widened_pair(u32 above) {
+NK_DEVICE u32 widened_pair(u32 word, int pair) {
+    constexpr u32 kTwice = 1u | 1u << 12;
+    const u32 byte = select_bytes(word, 0, u32(pair) | 0x4440u);
+    const u32 above = masked_xor(byte * kTwice, 0x000f000fu, kAboveNibbles<T>);
     return multiply_add_pair<T>(above, kOnes<T>, kAboveNibbles<T> | 0x80008000u);
 }
-/// A row of a tile of integers of 4 bits, for `widened_pair`: every lane of four takes a byte of
-/// each word.
-template <class T, int kAcross, template <class, int, int> class Tiles, class Byte, int kRows,
-          int kBytes>
+/// Of a word that all four lanes have, each its own pair.
+template <class T>
+NK_DEVICE u32 widened_pair(u32 word) {
+    return widened_pair<T>(word, lane_index() % 4);
+}
+/// A row of a tile of integers of 4 bits, for `widened_pair`: a word for each pair of a thread, the
+/// same for every lane of four.
+template <int kAcross, template <class, int, int> class Tiles, class Byte, int kRows, int kBytes>
 NK_DEVICE void read_nibbles(Pairs<kAcross>& pairs, int i, Tiles<Byte, kRows, kBytes> tile,
                             int row) {
     constexpr int kWords = kAcross % 4 == 0 ? 4 : 2;
-    const u32 selector = pair_selector(lane_index() % 4);
 #pragma unroll
     for (int p = 0; p < kAcross; p += kWords) {
         u32 words[kWords];
         read_words(words, tile.data, tile.place(row, 4 * p));
 #pragma unroll
-        for (int w = 0; w < kWords; ++w) pairs(i, p + w) = nibbles_above<T>(words[w], selector);
+        for (int w = 0; w < kWords; ++w) pairs(i, p + w) = words[w];
     }
 }
 
