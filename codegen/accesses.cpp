@@ -22,6 +22,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
     // clang-format off
     const std::vector<Primitive> list = {
         {"begin_multiply", {},  {0}},
+        {"begin_turns",    {},  {}},
         {"combine_columns", {}, {0}},
         {"commit_copies",  {},  {}},
         {"copy_async",     {0}, {}},
@@ -29,6 +30,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"copy_repeating", {0}, {}},
         {"copy_shifted",   {0}, {}},
         {"copy_vector",    {0}, {}},
+        {"end_turns",      {},  {}},
         {"fence_async",    {},  {}},
         {"fence_barriers", {},  {}},
         {"fetch_first",    {0}, {}},
@@ -51,6 +53,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"named_barrier",  {},  {}},
         {"parted_barrier",  {},  {}},
         {"outer_product",  {},  {0}},
+        {"pass_turn",      {},  {}},
         {"publish",        {0}, {}},
         {"publish_nibbles", {0}, {}},
         {"read_nibbles",   {0}, {}},
@@ -67,6 +70,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"store",          {1}, {}},
         {"take_next",      {},  {0}},
         {"take_registers", {},  {}},
+        {"take_turn",      {},  {}},
         {"wait_copies",    {},  {}},
         {"wait_products",  {},  {}},
     };

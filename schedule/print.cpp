@@ -139,6 +139,10 @@ private:
                 line("commit copies");
             else if (const Finish* finish = std::get_if<Finish>(&item.node))
                 print(*finish);
+            else if (std::holds_alternative<TakeTurn>(item.node))
+                line("wait for this warp group's turn");
+            else if (std::holds_alternative<PassTurn>(item.node))
+                line("pass the turn on");
             else if (const Await* await = std::get_if<Await>(&item.node))
                 line("wait for " + text_of(await->ring, await->lead));
             else if (const Release* release = std::get_if<Release>(&item.node))

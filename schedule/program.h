@@ -12,6 +12,7 @@
 //   synchronise  waits and barriers, from what operations read and write
 //   add_finishes where products are waited for that go on beside other work
 //   add_tokens   where agents wait for each other's rings
+//   take_turns   where warp groups start products one after the other
 //   place        where buffers lie in shared memory, from when they are in use
 //   verify       that all of it is right, by running it; shares no code with the passes above
 //
@@ -199,6 +200,13 @@ struct Sync {
 struct Commit {
     bool operator==(const Commit&) const = default;
 };
+/// Waits until it is this warp group's turn to start products, and hands the turn on to the next.
+struct TakeTurn {
+    bool operator==(const TakeTurn&) const = default;
+};
+struct PassTurn {
+    bool operator==(const PassTurn&) const = default;
+};
 struct Item;
 using Body = std::vector<Item>;
 
@@ -218,7 +226,7 @@ struct ChunkLoop {
     bool operator==(const ChunkLoop&) const;
 };
 struct Item {
-    std::variant<OpId, Sync, Commit, Await, Release, Finish, ChunkLoop> node;
+    std::variant<OpId, Sync, Commit, Await, Release, Finish, TakeTurn, PassTurn, ChunkLoop> node;
     bool operator==(const Item&) const = default;
 };
 inline bool ChunkLoop::operator==(const ChunkLoop& other) const {

@@ -19,6 +19,7 @@ constexpr std::array kFields = {
     Field{"warps_across", "", "warps that share a block's columns", "sm_80 sm_90a", &RegionSchedule::warps_across},
     Field{"repeated", "", "whether warps across compute again what lies along other columns", "sm_90a", &RegionSchedule::repeated},
     Field{"persistent", "", "whether a block takes one tile after another", "sm_90a", &RegionSchedule::persistent},
+    Field{"turns", "", "whether warp groups start their products one group after another", "sm_90a", &RegionSchedule::turns},
     Field{"resident", "", "blocks that a multiprocessor runs at once, each with its part of registers and shared memory", "sm_90a", &RegionSchedule::resident},
     Field{"band", "", "tiles of the slower of the two fastest groups that are computed side by side; under a causal mask, of all other groups together", "sm_80 sm_90a", &RegionSchedule::band},
     Field{"stages", "ARRAY", "chunks of a loaded array that are held at once", "sm_80 sm_90a", &RegionSchedule::stages},

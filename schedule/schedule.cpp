@@ -19,6 +19,7 @@
 #include "schedule/stale_gauges.h"
 #include "schedule/straight_reads.h"
 #include "schedule/synchronise.h"
+#include "schedule/take_turns.h"
 #include "schedule/tile_loop.h"
 #include "schedule/verify.h"
 
@@ -149,6 +150,7 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
     choices.warps_across = plan.warps_across;
     if (limits.warp_groups && plan.warps_across > 1) choices.repeated = plan.repeated;
     if (limits.warp_groups) choices.persistent = plan.persistent;
+    if (limits.warp_groups) choices.turns = takes_turns(program.body);
     choices.resident = wanted.resident;
     choices.band = wanted.band;
     const ProgramNames names = names_of(program);
@@ -264,7 +266,10 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     passes.emplace_back("synchronise", program);
     if (limits.warp_groups) {
         add_tokens(program);
-        passes.emplace_back("add_tokens", std::move(program));
+        passes.emplace_back("add_tokens", program);
+        if (std::optional<Refusal> why = take_turns(program, region, wanted))
+            return *std::move(why);
+        passes.emplace_back("take_turns", std::move(program));
     }
     if (std::optional<Refusal> why = why_not_stale(passes.back().second, *chosen, wanted))
         return *std::move(why);
@@ -334,7 +339,7 @@ std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, cons
 std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
     for (const char* field :
-         {"stages", "leads", "order", "fetched", "persistent", "resident", "band", "deferred",
+         {"stages", "leads", "order", "fetched", "persistent", "turns", "resident", "band", "deferred",
           "staged", "stale", "repeated", "warps", "warps_down", "warps_across"}) {
         const RegionSchedule rest = without(wanted, field);
         if (rest == wanted || !fits(region, rest, limits)) continue;

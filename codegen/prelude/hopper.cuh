@@ -74,6 +74,10 @@ NK_DEVICE bool test_barrier(Shared<u64> barriers, int which, int parity) {
 NK_DEVICE void named_barrier(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
+/// Comes to it without waiting.
+NK_DEVICE void arrive_named(int number, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
 /// Makes what this thread wrote to shared memory visible to bulk copies and products.
 NK_DEVICE void fence_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

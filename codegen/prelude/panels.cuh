@@ -131,6 +131,28 @@ NK_DEVICE void parted_barrier(int number, int threads) {
     named_barrier(number, threads);
 }
 
+/// Warp groups that start products one after another: each has a named barrier at which it waits for
+/// the one before, behind those of the groups that compute and of the one that copies.
+inline constexpr int kFirstTurn = 3;
+NK_DEVICE int group_index() {
+    return warp_index() / 4;
+}
+NK_DEVICE void take_turn() {
+    named_barrier(kFirstTurn + group_index(), 256);
+}
+template <int kGroups>
+NK_DEVICE void pass_turn() {
+    arrive_named(kFirstTurn + (group_index() + 1) % kGroups, 256);
+}
+/// The first turn is the first group's, and what the last one hands on at the end is its too.
+template <int kGroups>
+NK_DEVICE void begin_turns() {
+    if (group_index() == kGroups - 1) pass_turn<kGroups>();
+}
+NK_DEVICE void end_turns() {
+    if (group_index() == 0) take_turn();
+}
+
 /// Where one thread lists chunks for the computing warps, and whether all of their tests are known
 /// to hold: as a ring of numbers.
 template <int kStages>

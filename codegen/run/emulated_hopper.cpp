@@ -42,8 +42,8 @@ EmulatedHopper::EmulatedHopper(Context& context, Fibers& fibers, SharedOrder& or
     calls.test_barrier = [](Context* c, long long place, int parity) {
         return of(c).test_barrier(place, parity);
     };
-    calls.named_barrier = [](Context* c, int number, int threads) {
-        of(c).named_barrier(number, threads);
+    calls.named_barrier = [](Context* c, int number, int threads, bool waits) {
+        of(c).named_barrier(number, threads, waits);
     };
     calls.fence_async = [](Context* c) { of(c).order_.clocks.fence(c->thread); };
     calls.start_bulk_copy = [](Context* c, const BulkCopy* copy) { of(c).start_bulk_copy(*copy); };
@@ -148,7 +148,7 @@ void EmulatedHopper::wait_barrier(long long place, int parity) {
     while (!test_barrier(place, parity)) fibers_.wait(Waits::Barrier, place);
 }
 
-void EmulatedHopper::named_barrier(int number, int threads) {
+void EmulatedHopper::named_barrier(int number, int threads, bool waits) {
     if (number < 1 || number > 15)
         fibers_.fail(fmt::format("named barrier {}: they are 1 to 15", number));
     if (threads < 32 || threads % 32 != 0 || threads > context_.threads)
@@ -158,16 +158,22 @@ void EmulatedHopper::named_barrier(int number, int threads) {
         fibers_.fail(fmt::format("threads come to named barrier {} as one of {} and of {}", number,
                                  barrier.threads, threads));
     barrier.threads = threads;
+    barrier.came.resize(static_cast<std::size_t>(context_.threads));
+    if (barrier.came[static_cast<std::size_t>(context_.thread)])
+        fibers_.fail(fmt::format("comes to named barrier {} twice before all have come", number));
+    barrier.came[static_cast<std::size_t>(context_.thread)] = true;
     order_.clocks.release(context_.thread, barrier.arriving);
     if (++barrier.arrived < threads) {
+        if (!waits) return;
         fibers_.wait(Waits::Named, number);
     } else {
         barrier.together = order_.clocks.join(barrier.arriving);
         barrier.arriving = {};
         barrier.arrived = 0;
+        barrier.came.clear();
         fibers_.wake(Waits::Named, number);
     }
-    order_.clocks.acquire(context_.thread, barrier.together);
+    if (waits) order_.clocks.acquire(context_.thread, barrier.together);
 }
 
 /// A store does not read what is outside the array.
@@ -315,6 +321,10 @@ void EmulatedHopper::check_end(int thread) {
 }
 
 void EmulatedHopper::check_block_end() {
+    for (std::size_t number = 0; number < named_.size(); ++number)
+        if (named_[number].arrived > 0)
+            fibers_.fail(fmt::format("the block ends and named barrier {} has {} of {} threads",
+                                     number, named_[number].arrived, named_[number].threads));
     if (const std::optional<int> thread = barriers_.unwaited())
         fibers_.fail("the block ends and nobody has waited for its bulk copies", *thread);
 }

@@ -44,6 +44,7 @@ private:
     struct NamedBarrier {
         int arrived = 0;
         int threads = 0;
+        std::vector<bool> came;  ///< which threads
         Release arriving;
         Knowledge together;  ///< of those whom it last let go
     };
@@ -64,7 +65,7 @@ private:
     void arrive_after_copies(long long place);
     void wait_barrier(long long place, int parity);
     [[nodiscard]] bool test_barrier(long long place, int parity);
-    void named_barrier(int number, int threads);
+    void named_barrier(int number, int threads, bool waits);
     void start_bulk_copy(const nk::emulator::BulkCopy& copy);
     void commit_stores();
     void wait_stores_read(int pending);

@@ -9,6 +9,7 @@
 #include "codegen/tensor/tensor_lowering.h"
 #include "schedule/arrange_groups.h"
 #include "schedule/fit_copies.h"
+#include "schedule/take_turns.h"
 
 namespace napkin::lowering {
 namespace {
@@ -242,9 +243,13 @@ bool TensorLowering::copies_search() const {
     return trial.searches_;
 }
 
+std::int64_t TensorLowering::warp_groups() const {
+    return program_.threads / kGroup;
+}
+
 void TensorLowering::lower_agents(Body& body) {
     program_.other_threads = kGroup;
-    const std::int64_t groups = program_.threads / kGroup;
+    const std::int64_t groups = warp_groups();
     if (schedule_.persistent)
         find_kept_ends(body);
     else
@@ -281,7 +286,10 @@ void TensorLowering::lower_agents(Body& body) {
     body.push_back({kernel::Comment{"The others compute.", true}});
     if (groups * resident > 1)
         body.push_back({Run{call({"take_registers", {schedule::registers_of_group(schedule_)}})}});
+    const bool in_turn = schedule::takes_turns(schedule_.body);
+    if (in_turn) body.push_back({Run{call({"begin_turns", {warp_groups()}})}});
     append(body, agent_of(false));
+    if (in_turn) body.push_back({Run{call("end_turns")}});
 }
 
 /// What a thread does that fills rings itself (panels.cuh).

@@ -147,6 +147,8 @@ std::optional<TensorLowering::Own> TensorLowering::own_of(const schedule::ChunkL
         const bool inner = std::holds_alternative<schedule::ChunkLoop>(item.node) ||
                            std::holds_alternative<schedule::Await>(item.node) ||
                            std::holds_alternative<schedule::Release>(item.node) ||
+                           std::holds_alternative<schedule::TakeTurn>(item.node) ||
+                           std::holds_alternative<schedule::PassTurn>(item.node) ||
                            std::holds_alternative<schedule::Finish>(item.node);
         if (!inner && (op == nullptr || is_copy(item) || schedule_[*op].lead > 0)) continue;
         if (!own) own = Own{i, i};

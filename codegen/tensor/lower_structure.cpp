@@ -255,6 +255,12 @@ void TensorLowering::lower(const schedule::Body& items, Body& body) {
                               [&](const schedule::Await& await) { lower(await, body); },
                               [&](const schedule::Release& release) { lower(release, body); },
                               [&](const schedule::Finish& finish) { lower(finish, body); },
+                              [&](const schedule::TakeTurn&) {
+                                  body.push_back({Run{call("take_turn")}});
+                              },
+                              [&](const schedule::PassTurn&) {
+                                  body.push_back({Run{call({"pass_turn", {warp_groups()}})}});
+                              },
                               [&](const schedule::Commit&) {
                                   body.push_back({Run{call("commit_copies")}});
                               },

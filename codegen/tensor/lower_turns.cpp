@@ -177,9 +177,13 @@ void TensorLowering::declare_turn(Turns& turns, Body& body) {
     const AxisRange next = ranges_.at(code.loop.axis);
     find_scales(code.loop);
     const std::vector<Item>& items = code.loop.body;
-    const auto is_sync = [](const Item& item) { return std::holds_alternative<Sync>(item.node); };
+    const auto is_sync = [](const Item& item) {
+        return std::holds_alternative<Sync>(item.node) ||
+               std::holds_alternative<schedule::TakeTurn>(item.node) ||
+               std::holds_alternative<schedule::PassTurn>(item.node);
+    };
     for (std::size_t i = 0; i < items.size();) {
-        // All warps meet in every turn.
+        // All warps meet, or wait for each other, in every turn.
         if (is_sync(items[i])) {
             lower(schedule::Body{items[i++]}, inside);
             continue;

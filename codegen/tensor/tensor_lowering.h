@@ -113,6 +113,7 @@ private:
     void declare_rings(Body& body);
     [[nodiscard]] Body agent_of(bool apart);
     [[nodiscard]] bool copies_search() const;
+    [[nodiscard]] std::int64_t warp_groups() const;  ///< that compute
     void for_tiles(const std::function<void(Body&)>& lower_items, Body& body);
     void list_tile(kernel::Expression tile, Body& body);
     void draw_tiles(kernel::For& loop);

@@ -72,7 +72,10 @@ NK_DEVICE bool test_barrier(Shared<u64> barriers, int which, int parity) {
 }
 
 NK_DEVICE void named_barrier(int number, int threads) {
-    emulator::context->hopper.named_barrier(emulator::context, number, threads);
+    emulator::context->hopper.named_barrier(emulator::context, number, threads, true);
+}
+NK_DEVICE void arrive_named(int number, int threads) {
+    emulator::context->hopper.named_barrier(emulator::context, number, threads, false);
 }
 NK_DEVICE void fence_async() {
     emulator::context->hopper.fence_async(emulator::context);

@@ -75,7 +75,7 @@ struct HopperCalls {
     void (*arrive_after_copies)(Context*, long long place) = nullptr;
     void (*wait_barrier)(Context*, long long place, int parity) = nullptr;
     bool (*test_barrier)(Context*, long long place, int parity) = nullptr;
-    void (*named_barrier)(Context*, int number, int threads) = nullptr;
+    void (*named_barrier)(Context*, int number, int threads, bool waits) = nullptr;
     void (*fence_async)(Context*) = nullptr;
     void (*start_bulk_copy)(Context*, const BulkCopy*) = nullptr;
     void (*commit_stores)(Context*) = nullptr;
