@@ -33,7 +33,7 @@ std::vector<std::pair<std::size_t, std::size_t>> links_between(const Stage& from
 
 /// What an order costs; of two that cost as much, the one in which wires plunge less is better.
 struct Cost {
-    std::size_t crossings = 0;  ///< of each wire its square: several at once are hard to follow
+    std::size_t crossings = 0;  ///< each further one that a wire crosses at once counts one more
     std::size_t plunges = 0;    ///< wires that one crosses at once beyond two, of all wires
     auto operator<=>(const Cost&) const = default;
 };
@@ -47,7 +47,7 @@ void add_links(Cost& cost, const Stage& from, const Stage& to) {
                 (start < other_start && end > other_end) || (start > other_start && end < other_end)
                     ? 1
                     : 0;
-        cost.crossings += crossed * crossed;
+        cost.crossings += crossed * (crossed + 1) / 2;
         cost.plunges += crossed > kMostAtOnce ? crossed - kMostAtOnce : 0;
     }
 }
