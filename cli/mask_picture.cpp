@@ -20,7 +20,7 @@ constexpr std::size_t kMostPanels = 16;
 constexpr double kSide = 360;    // of a panel, in points
 constexpr double kPixel = 0.75;  // of CSS
 constexpr double kGap = 16;
-constexpr double kPanelsInRow = 4;
+constexpr std::size_t kPanelsInRow = 3;  // at most, which takes less than 1600 pixels
 
 /// The tiles of queries, or of keys.
 using Side = std::vector<Tiling>;
@@ -250,14 +250,16 @@ Result<drawing::Canvas> mask_picture(const State& state, const MaskReport& repor
     drawing::Canvas canvas;
     canvas.title = "mask of " + report.statement;
     canvas.description = "rows are queries, columns keys";
-    double left = 0;
-    double top = 0;
-    double lowest = 0;
     const auto panels = panels_of(diagram, report, sides, with_pairs);
     if (!panels) return uncounted_mask(report.statement);
+    const std::size_t lines = (panels->size() + kPanelsInRow - 1) / kPanelsInRow;
+    const std::size_t in_line = (panels->size() + lines - 1) / lines;
     const double height =
         kSide * std::clamp(static_cast<double>(rows) / static_cast<double>(columns), 0.1, 4.0);
-    for (const Panel& panel : *panels) {
+    for (std::size_t i = 0; i < panels->size(); ++i) {
+        const Panel& panel = (*panels)[i];
+        const double left = static_cast<double>(i % in_line) * (kSide + kGap);
+        const double top = static_cast<double>(i / in_line) * (height + 2 * kGap);
         const drawing::Box2 box{left, top, left + kSide, top + height};
         paint(canvas, box, diagram, sides, panel);
         const TileCounts& counts = report.counts[panel.head];
@@ -267,13 +269,8 @@ Result<drawing::Canvas> mask_picture(const State& state, const MaskReport& repor
                                 " visited, " + std::to_string(counts.full) + " full, " +
                                 std::to_string(counts.partial()) + " partial"),
             {left, box.bottom + 14}, drawing::Anchor::Left, 10);
-        lowest = std::max(lowest, box.bottom);
-        left += kSide + kGap;
-        if (left < kPanelsInRow * kSide) continue;
-        left = 0;
-        top = box.bottom + 2 * kGap;
     }
-    add_key(canvas, lowest + 2 * kGap, with_pairs, diagram, sides);
+    add_key(canvas, static_cast<double>(lines) * (height + 2 * kGap), with_pairs, diagram, sides);
     drawing::fit(canvas, drawing::kMargin);
     return canvas;
 }

@@ -44,7 +44,7 @@ function remarksText(now) {
     remarks.push("Time is no formula: it is read off the kernels, which napkin makes and this page cannot. " +
       (moved.some((slider) => slider.kind === "bits") ? "None were made for values of other widths." :
       "It has what came of them with one slider of a kernel moved, and with " +
-      (data.pairs.length ? "many pairs of two; here more are. " : "no two. ") +
+      (data.pairs.length ? "many pairs of two; what is moved here is none of these. " : "no two. ") +
       "The command below says the time."));
   if (!now.fits.known)
     remarks.push(`Whether it fits is the kernel's to say: ${now.fits.open.map(({name, A}) =>

@@ -108,9 +108,13 @@ Json Links::words() const {
     return words;
 }
 
-std::string Links::tile_program(const std::string& text) const {
-    std::string out;
+std::vector<std::string> Links::tile_program(const std::string& text) const {
+    std::vector<std::string> kernels(1);
     for (const std::string_view line : lines_of(text)) {
+        if (line.empty()) {
+            kernels.emplace_back();
+            continue;
+        }
         const std::size_t remark = line.rfind("  # ");
         const auto place = remark == std::string_view::npos
                                ? places_.end()
@@ -120,9 +124,9 @@ std::string Links::tile_program(const std::string& text) const {
         if (place != places_.end())
             attributes = attribute("array", place->second) + " data-source=\"" +
                          escaped(place->first) + "\" tabindex=\"0\"";
-        out += line_of(line, attributes, escaped(said));
+        kernels.back() += line_of(line, attributes, escaped(said));
     }
-    return out;
+    return kernels;
 }
 
 std::string Links::kernel(const std::string& text) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/json.h"
 #include "derive/tile_program.h"
@@ -25,8 +26,8 @@ public:
     /// What words of the texts stand for, `{axes: {word: axis}, arrays: {word: array}}`, into which
     /// those of another step may be merged.
     [[nodiscard]] Json words() const;
-    /// The tile program: a line a statement, without places.
-    [[nodiscard]] std::string tile_program(const std::string& text) const;
+    /// The kernels of a tile program: a line a statement, without places.
+    [[nodiscard]] std::vector<std::string> tile_program(const std::string& text) const;
     /// A kernel: a paragraph that says where in the diagram it comes from is one link.
     [[nodiscard]] std::string kernel(const std::string& text) const;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cli/formula_json.h"
 #include "cli/numbers.h"
@@ -172,46 +171,64 @@ std::string tabs() {
     return element("div", inside, "class=\"tabs\" role=\"group\" aria-label=\"texts\"");
 }
 
-/// Pictures of a step. The page copies those that stood at an earlier one, which names them by
-/// number.
-class Pictures {
+/// Parts of steps, each in an element. The page copies one that stands again as it was, which names
+/// the first by number.
+class Parts {
 public:
-    std::string figure_of(const StepPage& page, std::size_t step) {
-        std::string inside = "\n";
-        std::set<std::size_t> shown;
-        for (const std::string& picture : page.pictures) {
-            const auto [at, is_new] = numbers_.emplace(picture, numbers_.size());
-            const std::string id = "\"picture-" + std::to_string(at->second) + "\"";
-            const std::string kind = before_.contains(at->second) ? "class=\"stood\" " : "";
-            inside += is_new ? element("div", picture, "id=" + id)
-                             : element("div", "", kind + "data-same=" + id);
-            shown.insert(at->second);
-        }
-        before_ = std::move(shown);
-        inside += element("div", page.legend, "class=\"legend\"");
-        return element("figure", inside,
-                       "class=\"picture\" tabindex=\"0\" aria-label=\"the picture after step " +
-                           std::to_string(step) + "\"");
+    Parts(std::string kind, std::string tag) : kind_(std::move(kind)), tag_(std::move(tag)) {}
+
+    std::string placed(const std::string& part, const std::string& attributes = "") {
+        const auto [at, is_new] = numbers_.emplace(part, numbers_.size());
+        return "<" + tag_ + attributes + (is_new ? " id=\"" : " data-same=\"") + kind_ + "-" +
+               std::to_string(at->second) + "\">" + (is_new ? part : "") + "</" + tag_ + ">";
     }
 
 private:
+    std::string kind_;
+    std::string tag_;
     std::map<std::string, std::size_t> numbers_;
-    std::set<std::size_t> before_;
 };
 
-std::string section_of(const std::vector<DerivedStep>& steps, const ReportPage& page, std::size_t i,
-                       Pictures& pictures) {
-    const std::string number = std::to_string(i);
-    return element("section",
-                   "\n" + pictures.figure_of(page.steps[i], i) +
-                       element("div", "\n" + told(steps, page, i), "class=\"told\"") +
-                       page.steps[i].questions +
-                       element("div",
-                               tabs() + element("pre", page.steps[i].tile,
-                                                "class=\"text tile\" data-text=\"tile\""),
-                               "class=\"code\""),
-                   "class=\"step\" aria-label=\"step " + number + "\"");
-}
+class Steps {
+public:
+    Steps(const std::vector<DerivedStep>& steps, const ReportPage& page)
+        : steps_(steps), page_(page) {}
+
+    std::string section_of(std::size_t i) {
+        std::string tile;
+        for (const std::string& kernel : page_.steps[i].tile)
+            tile += kernels_.placed(kernel, " class=\"kernel\"");
+        return element(
+            "section",
+            "\n" + figure_of(i) + element("div", "\n" + told(steps_, page_, i), "class=\"told\"") +
+                page_.steps[i].questions +
+                element("div",
+                        tabs() + element("pre", tile, "class=\"text tile\" data-text=\"tile\""),
+                        "class=\"code\""),
+            "class=\"step\" aria-label=\"step " + std::to_string(i) + "\"");
+    }
+
+private:
+    std::string figure_of(std::size_t i) {
+        const auto stood = [&](const std::string& picture) {
+            if (i == 0) return false;
+            const std::vector<std::string>& before = page_.steps[i - 1].pictures;
+            return std::find(before.begin(), before.end(), picture) != before.end();
+        };
+        std::string inside = "\n";
+        for (const std::string& picture : page_.steps[i].pictures)
+            inside += pictures_.placed(picture, stood(picture) ? " class=\"stood\"" : "") + "\n";
+        inside += element("div", page_.steps[i].legend, "class=\"legend\"");
+        return element("figure", inside,
+                       "class=\"picture\" tabindex=\"0\" aria-label=\"the picture after step " +
+                           std::to_string(i) + "\"");
+    }
+
+    const std::vector<DerivedStep>& steps_;
+    const ReportPage& page_;
+    Parts pictures_{"picture", "div"};
+    Parts kernels_{"kernel", "span"};
+};
 
 std::string scrubber(const std::vector<DerivedStep>& steps) {
     std::string out;
@@ -244,8 +261,8 @@ std::string in_script(const Json& json) {
 
 std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& steps) {
     std::string sections;
-    Pictures pictures;
-    for (std::size_t i = 0; i < steps.size(); ++i) sections += section_of(steps, page, i, pictures);
+    Steps all(steps, page);
+    for (std::size_t i = 0; i < steps.size(); ++i) sections += all.section_of(i);
     const std::string script = std::string(report_formulas()) + report_kernels() + report_model() +
                                report_plots() + report_figures() + report_script() +
                                (page.slides ? report_slides_script() : "");

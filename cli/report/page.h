@@ -14,7 +14,7 @@ namespace napkin::cli {
 struct StepPage {
     std::vector<std::string> pictures;  ///< SVG: of all, or of each kernel under an overview
     std::string legend;                 ///< SVG, of all of them
-    std::string tile;                   ///< the tile program, linked
+    std::vector<std::string> tile;      ///< the tile program, linked: by kernel
     Json words;                         ///< that are linked: Links::words
     Json accumulators;                  ///< by region; of no axes where none is streamed
     std::vector<std::pair<std::string, std::string>> refused;  ///< a command, and why not

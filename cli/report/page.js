@@ -51,14 +51,21 @@ function chooseText(name) {
 const marks = ["new", "gone", "lit"];
 const pictureOf = (step) => step.querySelector(".picture:not(.old)");
 
+// What a shape says, itself or as one of groups.
+function saidBy(shape) {
+  const said = [];
+  for (let at = shape; at.tagName !== "svg"; at = at.parentElement)
+    said.push(...[...at.classList].filter((name) => !marks.includes(name)),
+      ...["axis", "array", "level"].filter((kind) => at.dataset[kind]).map((kind) => `${kind}=${at.dataset[kind]}`));
+  return [shape.tagName, ...said.sort(), shape.textContent].join("|");
+}
+
 // Marks the shapes of a picture of which another has none that says the same.
 function markOwn(picture, other, mark) {
   const shapes = (of) => all("path, polygon, text", of);
-  const key = (shape) => [shape.tagName, ...[...shape.classList].filter((name) => !marks.includes(name)),
-    shape.dataset.axis, shape.dataset.array, shape.dataset.level, shape.textContent].join("|");
-  const known = new Set(shapes(other).map(key));
+  const known = new Set(shapes(other).map(saidBy));
   for (const shape of shapes(picture))
-    if (!known.has(key(shape))) shape.classList.add(mark);
+    if (!known.has(saidBy(shape))) shape.classList.add(mark);
 }
 
 function markNew() {
@@ -284,8 +291,8 @@ function arrayOf(name) {
   return arrays[name] ?? arrays[name.replace(/\.\d+$/, "")] ?? name;
 }
 
-// A picture that stood before is copied.
-function completePictures() {
+// What stands as it did at an earlier step is copied.
+function completeSteps() {
   for (const place of all("[data-same]"))
     place.innerHTML = byId(place.dataset.same).innerHTML;
   for (const shape of all(".picture [data-array]"))
@@ -299,7 +306,7 @@ function typesetFormulas() {
 }
 
 document.body.classList.add("live");
-completePictures();
+completeSteps();
 all("pre.tile, #texts pre").forEach(linkWords);
 typesetFormulas();
 markNew();

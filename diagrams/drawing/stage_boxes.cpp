@@ -8,35 +8,64 @@ namespace napkin::drawing {
 
 namespace {
 
-void add_passing(std::vector<BoxWires::Passing>& side, AxisId axis, BoxWires::Wire wire) {
-    const auto same = [&](const BoxWires::Passing& pass) { return pass.first == axis; };
-    const auto found = std::find_if(side.begin(), side.end(), same);
-    if (found != side.end())
-        found->second.push_back(wire);
-    else
-        side.push_back({axis, {wire}});
+/// What it costs that the wires of an axis pass ports: those before them in a stack, where they
+/// pass above the box, and those after them, where they pass below.
+struct Sides {
+    std::size_t above = 0;
+    std::size_t below = 0;
+};
+
+/// By the axes of all wires on one side of the box from top to bottom.
+Sides sides_of(const Unit& unit, AxisId axis, const std::vector<std::optional<AxisId>>& wires) {
+    const auto passes = [&](const std::optional<AxisId>& wire) {
+        return contains(unit.passing, wire);
+    };
+    const auto cost = [](std::size_t crossed) { return crossed * crossed; };
+    Sides sides;
+    std::size_t after =
+        wires.size() - static_cast<std::size_t>(std::count_if(wires.begin(), wires.end(), passes));
+    std::size_t before = 0;
+    for (const std::optional<AxisId>& wire : wires)
+        if (!passes(wire)) {
+            ++before;
+            --after;
+        } else if (wire == axis) {
+            sides.above += cost(before);
+            sides.below += cost(after);
+        }
+    return sides;
 }
 
-BoxWires sort_wires(const Unit& unit, const std::vector<const Slot*>& items) {
+BoxWires sort_wires(const Unit& unit, const std::vector<const Slot*>& items,
+                    const std::vector<Slot>& outputs) {
     BoxWires sorted;
-    std::vector<std::pair<AxisId, BoxWires::Wire>> passing;
-    std::vector<std::size_t> ports_before;
+    std::vector<std::optional<AxisId>> entering;
+    std::vector<std::optional<AxisId>> leaving;
+    std::vector<BoxWires::Passing> passing;
     for (std::size_t k = 0; k < items.size(); ++k)
         for (std::size_t w = 0; w < items[k]->wires.size(); ++w) {
             const std::optional<AxisId> axis = read_as(unit.inputs[k], items[k]->wires[w]);
-            if (contains(unit.passing, axis)) {
-                passing.push_back({*axis, {k, w}});
-                ports_before.push_back(sorted.ports.size());
-            } else {
+            entering.push_back(axis);
+            if (!contains(unit.passing, axis)) {
                 sorted.ports.push_back({k, w});
+                continue;
             }
+            const auto known = std::find_if(passing.begin(), passing.end(),
+                                            [&](const auto& pass) { return pass.first == *axis; });
+            if (known != passing.end())
+                known->second.push_back({k, w});
+            else
+                passing.push_back({*axis, {{k, w}}});
         }
-    for (std::size_t i = 0; i < passing.size(); ++i) {
-        const auto& [axis, wire] = passing[i];
-        const bool known = std::any_of(sorted.above.begin(), sorted.above.end(),
-                                       [&, a = axis](const auto& pass) { return pass.first == a; });
-        const bool under = ports_before[i] == sorted.ports.size() && !known;
-        add_passing(under ? sorted.below : sorted.above, axis, wire);
+    for (const Slot& slot : outputs)
+        for (const Slot::Wire& wire : slot.wires) leaving.push_back(wire.axis);
+    for (BoxWires::Passing& pass : passing) {
+        const Sides in = sides_of(unit, pass.first, entering);
+        const Sides out = sides_of(unit, pass.first, leaving);
+        const std::size_t above = in.above + out.above;
+        const std::size_t below = in.below + out.below;
+        const bool under = below < above || (below == above && in.below < in.above);
+        (under ? sorted.below : sorted.above).push_back(std::move(pass));
     }
     return sorted;
 }
@@ -130,7 +159,7 @@ void StageBuilder::enter_box(Stage& stage, std::vector<Entry>& entries, std::siz
     std::vector<const Slot*> slots;
     slots.reserve(items.size());
     for (std::size_t item : items) slots.push_back(&live_[item]);
-    const BoxWires wires = sort_wires(list_.units[unit], slots);
+    const BoxWires wires = sort_wires(list_.units[unit], slots, outputs);
     const int id = next_slot_++;
     const std::size_t first = stage.tracks.size();
     double gap = gap_above(entries);

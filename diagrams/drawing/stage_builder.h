@@ -39,8 +39,8 @@ struct Entry {
     bool common = false;
 };
 
-/// The wires that a box reads: ports enter it, the others pass above it, or below it where no port
-/// follows.
+/// The wires that a box reads: ports enter it, the others pass above it, or below it where they
+/// cross fewer ports there.
 struct BoxWires {
     struct Wire {
         std::size_t item = 0;

@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::size_t kMostTried = 300;     // the wires are laid anew for each
 constexpr std::size_t kMostLaid = 1000000;  // which takes less than a second
-constexpr std::size_t kFurther = 2;     // what a wire costs more for every further one it crosses
-constexpr std::size_t kMostAtOnce = 2;  // that a wire crosses without plunging
+constexpr std::size_t kMostAtOnce = 2;      // that a wire crosses without plunging
 
 /// Wires from a stage to the next, by their places in the stacks.
 std::vector<std::pair<std::size_t, std::size_t>> links_between(const Stage& from, const Stage& to) {
@@ -34,8 +33,8 @@ std::vector<std::pair<std::size_t, std::size_t>> links_between(const Stage& from
 
 /// What an order costs; of two that cost as much, the one in which wires plunge less is better.
 struct Cost {
-    std::size_t crossings = 0;
-    std::size_t plunges = 0;  ///< wires that one crosses at once beyond two, of all wires
+    std::size_t crossings = 0;  ///< each further one that a wire crosses at once counts one more
+    std::size_t plunges = 0;    ///< wires that one crosses at once beyond two, of all wires
     auto operator<=>(const Cost&) const = default;
 };
 
@@ -48,7 +47,7 @@ void add_links(Cost& cost, const Stage& from, const Stage& to) {
                 (start < other_start && end > other_end) || (start > other_start && end < other_end)
                     ? 1
                     : 0;
-        cost.crossings += crossed + (crossed > 1 ? kFurther * (crossed - 1) : 0);
+        cost.crossings += crossed * (crossed + 1) / 2;
         cost.plunges += crossed > kMostAtOnce ? crossed - kMostAtOnce : 0;
     }
 }

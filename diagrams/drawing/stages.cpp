@@ -21,7 +21,7 @@ Scene scene_of(const Contents& contents, const DrawOptions& options,
     Scene scene{contents, options, kernel, {contents.diagram, contents.relabelling, options}};
     for (const Unit& unit : contents.units)
         if (!kernel || unit.region == *kernel) scene.units.push_back(unit);
-    scene.common = common_axes(contents.diagram, scene.units);
+    scene.common = common_axes(contents, scene.units);
     for (const Column& column : contents.columns)
         scene.first_column += kernel && column.region < *kernel ? 1 : 0;
     return scene;

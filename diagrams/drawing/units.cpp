@@ -119,6 +119,27 @@ bool read_plainly(const Diagram& diagram, const Unit& unit, AxisId axis) {
     return plain;
 }
 
+/// Whether two factors of a product both have the axis and keep it.
+bool joins(const Unit& unit, AxisId axis) {
+    const auto has = [&](const UnitInput& input) { return contains(input.index, axis); };
+    return unit.glyph == GlyphKind::Contraction && !contains(unit.marked, axis) &&
+           std::count_if(unit.inputs.begin(), unit.inputs.end(), has) > 1;
+}
+
+/// The outermost axis of all the arrays alike, of which each has another, besides those before it.
+std::optional<AxisId> next_outermost(const Diagram& diagram, const std::set<ArrayId>& arrays,
+                                     const std::vector<AxisId>& before) {
+    std::optional<AxisId> outermost;
+    for (ArrayId array : arrays) {
+        std::vector<AxisId> axes = diagram[array].axes;
+        std::erase_if(axes, [&](AxisId axis) { return contains(before, axis); });
+        if (axes.size() < 2 || axes.front() != outermost.value_or(axes.front()))
+            return std::nullopt;
+        outermost = axes.front();
+    }
+    return outermost;
+}
+
 }  // namespace
 
 std::vector<Unit> units_of(const Diagram& diagram, const Relabelling& relabelling) {
@@ -146,19 +167,29 @@ std::vector<Unit> units_of(const Diagram& diagram, const Relabelling& relabellin
     return units;
 }
 
-std::vector<AxisId> common_axes(const Diagram& diagram, const std::vector<Unit>& units) {
+std::vector<AxisId> common_axes(const Contents& contents, const std::vector<Unit>& units) {
+    const Diagram& diagram = contents.diagram;
     const std::set<ArrayId> arrays = arrays_of(diagram, units);
     std::vector<AxisId> common;
-    for (std::uint32_t i = 0; i < diagram.axes.size() && !arrays.empty(); ++i) {
-        const AxisId axis{i};
+    if (arrays.empty()) return common;
+    const auto is_plain = [&](AxisId axis) {
         const auto carries = [&](ArrayId array) {
             const std::vector<AxisId>& axes = diagram[array].axes;
             return std::count(axes.begin(), axes.end(), axis) == 1;
         };
-        if (diagram[axis].woven && std::all_of(arrays.begin(), arrays.end(), carries) &&
-            std::all_of(units.begin(), units.end(),
-                        [&](const Unit& unit) { return read_plainly(diagram, unit, axis); }))
-            common.push_back(axis);
+        return std::all_of(arrays.begin(), arrays.end(), carries) &&
+               std::all_of(units.begin(), units.end(),
+                           [&](const Unit& unit) { return read_plainly(diagram, unit, axis); });
+    };
+    for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
+        if (diagram.axes[i].woven && is_plain(AxisId{i})) common.push_back(AxisId{i});
+    const auto is_joined = [&](AxisId axis) {
+        return std::any_of(contents.units.begin(), contents.units.end(),
+                           [&](const Unit& unit) { return joins(unit, axis); });
+    };
+    while (const std::optional<AxisId> axis = next_outermost(diagram, arrays, common)) {
+        if (!is_joined(*axis) || !is_plain(*axis)) break;
+        common.push_back(*axis);
     }
     return common;
 }

@@ -55,9 +55,10 @@ struct Contents {
 /// Of a diagram with its factors apart, which the contents refer to.
 [[nodiscard]] Contents contents_of(const Diagram& diagram, const Relabelling& relabelling);
 
-/// Woven axes that every array of the units with axes carries and every access uses plainly: one
-/// wire each for the whole picture.
-[[nodiscard]] std::vector<AxisId> common_axes(const Diagram& diagram,
+/// What every array of some of the units with axes carries and every access uses plainly: one wire
+/// each for all of them. These are woven axes and, outermost in every array, those of which a
+/// product anywhere in the contents would join two wires.
+[[nodiscard]] std::vector<AxisId> common_axes(const Contents& contents,
                                               const std::vector<Unit>& units);
 
 }  // namespace napkin::drawing

@@ -172,4 +172,35 @@ TEST_CASE("tiles of different lengths keep a mask's proportions where pairs are 
         }
 }
 
+TEST_CASE("panels of heads stand in as few lines as 1600 pixels allow, of as many each") {
+    const std::pair<int, int> cases[] = {{1, 1}, {3, 3}, {4, 2}, {5, 3}, {8, 3}};
+    for (const auto& [heads, in_line] : cases) {
+        CAPTURE(heads);
+        const State state = derived(
+            "diagram shifted {\n  axis q = 16, x = 16\n  input V[x], S[q, x] : f32\n"
+            "  M[q, x] = if x == (q + h) % 16 then S[q, x] else -inf\n"
+            "  P[q, x] = softmax[x](M[q, x])\n  output O[q] : f32 = sum(x) P[q, x] * V[x]\n"
+            "  weave h = " +
+                std::to_string(heads) + "\n}\n",
+            "fuse all\ngroup q by 2\nstream x by 2\n");
+        const Result<std::vector<MaskReport>> reports = mask_reports(state);
+        REQUIRE(reports.has_value());
+        const Result<drawing::Canvas> canvas = cli::mask_picture(state, reports->front());
+        REQUIRE(canvas.has_value());
+        CHECK_LE(canvas->width, 1200);
+        std::map<double, int> lines;
+        for (const drawing::Operation& operation : canvas->operations)
+            if (const auto* frame = std::get_if<drawing::Polygon>(&operation.shape);
+                frame != nullptr && frame->part == drawing::Part::Region)
+                ++lines[frame->points.front().y];
+        int panels = 0;
+        for (const auto& [top, count] : lines) {
+            CHECK_LE(count, in_line);
+            panels += count;
+        }
+        CHECK_EQ(lines.begin()->second, in_line);
+        CHECK_EQ(panels, heads);
+    }
+}
+
 }  // namespace napkin::test

@@ -79,7 +79,7 @@ inline std::vector<std::string> cramped_crossings(const drawing::Canvas& canvas)
 
 /// What is unpleasant of an order of wires.
 struct Tangle {
-    std::size_t crossings = 0;  ///< where a wire crosses several at once, each further one thrice
+    std::size_t crossings = 0;  ///< each further one that a wire crosses counts one more
     std::size_t plunges = 0;    ///< wires beyond two that one crosses at once, of all wires
 };
 
@@ -97,7 +97,7 @@ inline Tangle tangle_of(drawing::StageList list) {
                 if (const auto found = before.find(source); found != before.end())
                     links.emplace_back(found->second, track.y);
         for (std::size_t crossed : crossed_by_each(links, links)) {
-            tangle.crossings += crossed + (crossed > 1 ? 2 * (crossed - 1) : 0);
+            tangle.crossings += crossed * (crossed + 1) / 2;
             tangle.plunges += crossed > 2 ? crossed - 2 : 0;
         }
         before.clear();

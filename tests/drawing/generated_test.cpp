@@ -121,6 +121,68 @@ TEST_CASE("every example can be drawn, plain and derived") {
     }
 }
 
+TEST_CASE("axes that are written on every array run over all as woven ones do") {
+    const auto crossings = [](const std::string& on_arrays, const std::string& weave) {
+        std::string text = R"(diagram backward {
+  axis BATCH q = 2048, x = q, d = 64
+  input Q[*q, d], K[*x, d], V[*x, d], dO[*q, d], L[*q], D[*q] : f32
+  S[*q, x] = sum(d) Q[*q, d] * K[*x, d] * rsqrt(size(d))
+  P[*q, x] = if causal[q, x]() then exp(S[*q, x] - L[*q]) else 0
+  dP[*q, x] = sum(d) dO[*q, d] * V[*x, d]
+  dS[*q, x] = P[*q, x] * (dP[*q, x] - D[*q]) * rsqrt(size(d))
+  output dQ[*q, d] : f32 = sum(x) dS[*q, x] * K[*x, d]
+  output dK[*x, d] : f32 = sum(q) dS[*q, x] * Q[*q, d]
+  output dV[*x, d] : f32 = sum(q) P[*q, x] * dO[*q, d]
+  WEAVE
+})";
+        const auto fill = [&](const std::string& word, const std::string& with) {
+            for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;)
+                text.replace(at, word.size(), with);
+        };
+        fill("[*", "[" + on_arrays);
+        fill("BATCH", on_arrays.empty() ? "" : "b = 4, h = 16,");
+        fill("WEAVE", weave);
+        SourceMap sources;
+        const Result<Checked> checked = load_diagram(sources, "backward.ncd", text);
+        REQUIRE(checked.has_value());
+        std::size_t all = 0;
+        for (const char* derivation : {"",
+                                       "recompute S, P, dP, dS in dQ\nfuse dK, dV\n"
+                                       "recompute S, P, dP, dS in dV\n"}) {
+            const Result<std::vector<Command>> commands =
+                parse_derivation(sources, sources.add("backward.drv", derivation));
+            REQUIRE(commands.has_value());
+            const Result<State> state = replay(checked->diagram, *commands);
+            REQUIRE(state.has_value());
+            drawing::DrawOptions options;
+            for (std::size_t r = 0; r < state->relabelling.regions.size(); ++r) {
+                options.kernel = r;
+                for (const Crossing& each :
+                     crossings_of(draw_diagram(state->diagram, state->relabelling, options))) {
+                    CHECK_LE(each.crossed, 3);
+                    all += each.crossed;
+                }
+            }
+        }
+        return all;
+    };
+    CHECK_EQ(crossings("b, h, ", ""), crossings("", "weave b = 4, h = 16"));
+}
+
+TEST_CASE("wires pass a box on the side where they cross fewer") {
+    SourceMap sources;
+    const Result<Checked> checked = load_diagram(sources, "depthwise.ncd", R"(diagram depthwise {
+  axis k = 64, r = 3, s = 3, p = 28, z = 28
+  axis v = 2 * p + r - 1, w = 2 * z + s - 1
+  input X[v, w, k], D[r, s, k] : f32
+  output A[p, z, k] : f32 = sum(r, s) X[2 * p + r, 2 * z + s, k] * D[r, s, k]
+})");
+    REQUIRE(checked.has_value());
+    const drawing::Canvas canvas =
+        drawing::draw_diagram(checked->diagram, plain_relabelling(checked->diagram), {});
+    CHECK_LE(most_crossed_at_once(canvas), 2);
+}
+
 TEST_CASE("random diagrams under random derivations can be drawn") {
     std::mt19937_64 random(20240611);
     std::set<std::string> applied;

@@ -103,6 +103,43 @@ TEST_CASE("everything painted reaches the SVG, with handles that say what they a
              1);  // what a box computes, its fold too
 }
 
+TEST_CASE("a picture in a page says once what neighbours have in common, and all of it") {
+    const Canvas canvas = picture();
+    const std::string part = render_svg_part(canvas);
+    const std::string svg = render_svg(canvas, drawing::Theme::Paper, drawing::Font::None);
+    CHECK_LT(5 * part.size(), 3 * svg.size());
+    CHECK_EQ(count(part, "<text "), count(svg, "<text "));
+    CHECK_EQ(count(part, "class=\"handle "), canvas.elements.size());
+    CHECK_EQ(count(part, "<g "), count(part, "</g>"));
+    for (const drawing::Operation& operation : canvas.operations)
+        for (const auto& [name, value] : {std::pair{"axis", operation.meaning.axis},
+                                          std::pair{"array", operation.meaning.array},
+                                          std::pair{"level", operation.meaning.level}}) {
+            CAPTURE(value);
+            CHECK((value.empty() ||
+                   count(part, "data-" + std::string(name) + "=\"" + value + "\"") > 0));
+        }
+}
+
+TEST_CASE(
+    "in a page the wires of an axis are one path of their array, in steps that do not drift") {
+    Canvas canvas;
+    const drawing::Stroke pen = drawing::wire(drawing::kBlack);
+    const drawing::Meaning q{.axis = "q", .array = "Q"};
+    const drawing::Meaning k{.axis = "k", .array = "Q"};
+    for (int i = 0; i < 3; ++i) {
+        canvas.line({10.0 * i, 5}, {10.0 * i + 4.04, 5}, pen, drawing::Part::Wire, q);
+        canvas.line({10.0 * i, 8}, {10.0 * i + 4.06, 9.5}, pen, drawing::Part::Wire, k);
+    }
+    canvas.curve({0, 9}, {10, 3}, pen, drawing::Part::Cup, q);
+    const std::string part = render_svg_part(canvas);
+    CHECK_EQ(count(part, "<path data-axis=\"q\" d=\"M0,5h4M10,5h4M20,5h4\"/>"), 1);
+    CHECK_EQ(count(part, "<path data-axis=\"k\" d=\"M0,8l4.1 1.5M10,8l4.1 1.5M20,8l4.1 1.5\"/>"),
+             1);
+    CHECK_EQ(count(part, "d=\"M0,9c5 0 5-6 10-6\"/>"), 1);
+    CHECK_EQ(count(part, "<g data-array=\"Q\">"), 1);
+}
+
 TEST_CASE("whatever is computed of arrays has a handle") {
     for (const std::string value :
          {"sum(c) A[n, c]", "A[n, c] * B[n, c]", "A[n, c] * D[n]", "D[n] * E[c]", "exp(A[n, c])",

@@ -222,12 +222,16 @@ LIGHT = """() => {
 }"""
 
 
-# The visible picture: its box, its shapes, and what of them is in a halo; and how the button stands.
+# The visible picture: its box, its shapes with what their groups say of them, and what of them is in a
+# halo; and how the button stands.
 PICTURE = """() => {
   const [picture] = [...document.querySelectorAll(".picture")].filter((each) => each.offsetHeight);
   const {left, top, width} = picture.getBoundingClientRect();
   const shapes = [...picture.querySelectorAll("path, polygon, text")];
-  const text = (shape) => shape.outerHTML.replace(/ class="[^"]*"| tabindex="0"/g, "");
+  const attributes = (of) => of.tagName === "svg" ? [] : [...attributes(of.parentElement), ...of.attributes];
+  const said = (shape) => attributes(shape).filter(({name}) => !["class", "tabindex"].includes(name))
+    .map(({name, value}) => `${name}=${value}`).sort();
+  const text = (shape) => [shape.tagName, ...said(shape), shape.innerHTML].join("|");
   return {box: [left, top, width], shapes: shapes.map(text), name: picture.getAttribute("aria-label"),
           told: document.querySelector("section.step:not([hidden]) .told").getBoundingClientRect().top,
           halo: shapes.filter((shape) => shape.matches(".new, .gone")).map(text),
