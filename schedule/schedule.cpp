@@ -150,7 +150,7 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
     choices.warps_across = plan.warps_across;
     if (limits.warp_groups && plan.warps_across > 1) choices.repeated = plan.repeated;
     if (limits.warp_groups) choices.persistent = plan.persistent;
-    if (limits.warp_groups) choices.turns = takes_turns(program.body);
+    choices.turns = wanted.turns;
     choices.resident = wanted.resident;
     choices.band = wanted.band;
     const ProgramNames names = names_of(program);
@@ -267,8 +267,9 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     if (limits.warp_groups) {
         add_tokens(program);
         passes.emplace_back("add_tokens", program);
-        if (std::optional<Refusal> why = take_turns(program, region, wanted))
-            return *std::move(why);
+    }
+    if (limits.warp_groups && wanted.turns.value_or(false)) {
+        if (std::optional<Refusal> why = take_turns(program)) return *std::move(why);
         passes.emplace_back("take_turns", std::move(program));
     }
     if (std::optional<Refusal> why = why_not_stale(passes.back().second, *chosen, wanted))

@@ -75,6 +75,7 @@ schedule::RegionSchedule changed(schedule::RegionSchedule choices, std::mt19937_
     vary(choices.fetched, [&] { return random() % 2 == 0; });
     vary(choices.deferred, [&] { return random() % 2 == 0; });
     if (choices.persistent && random() % 2 == 0) choices.persistent = random() % 2 == 0;
+    if (random() % 4 == 0) choices.turns = true;
     if (random() % 2 == 0) choices.stages.clear();
     // What follows from the rest may stand in its way.
     choices.staged.clear();
