@@ -57,7 +57,7 @@ class Halving {
 public:
     Halving(const std::vector<Axis>& axes, const Component& component, KnownMasks& known,
             std::size_t most)
-        : axes_(axes), component_(component), most_(most) {
+        : axes_(axes), component_(component), most_(most), indices_(component.path.size() + 1) {
         for (std::size_t depth = 0; depth <= component.path.size(); ++depth) {
             std::vector<Expression> conditions;
             for (const VisibleWhen& mask : component.masks)
@@ -116,23 +116,25 @@ private:
         open_.push_back(std::move(box));
     }
 
-    /// All indices of the box, as the first partitions cut it.
-    [[nodiscard]] Ranges indices_of(const Box& box, std::size_t depth) const {
-        Ranges ranges;
+    /// All indices of the box, as the first partitions cut it; until the next question.
+    [[nodiscard]] const Ranges& indices_of(const Box& box, std::size_t depth) {
+        Ranges& ranges = indices_[depth];
+        for (std::size_t k = 0; k < depth; ++k)
+            ranges[component_.path[k]->axis] = {0,
+                                                axes_[component_.path[k]->axis.index()].extent - 1};
         for (std::size_t k = 0; k < depth; ++k) {
             const auto& [numbers, width, outside] = box[k];
             const Partition& partition = *component_.path[k];
-            Interval& range =
-                ranges.try_emplace(partition.axis, Interval{0, outside - 1}).first->second;
+            Interval& range = ranges[partition.axis];
             range.low += numbers.low * partition.size;
             range.high += numbers.high * partition.size + width - outside;
         }
         return ranges;
     }
-    [[nodiscard]] Visible visible_of(const Box& box) const {
+    [[nodiscard]] Visible visible_of(const Box& box) {
         Visible visible = Visible::All;
         for (const auto& [depth, mask] : masks_) {
-            const Ranges ranges = indices_of(box, depth);
+            const Ranges& ranges = indices_of(box, depth);
             const bool is_one =
                 std::all_of(box.begin(), box.begin() + static_cast<std::ptrdiff_t>(depth),
                             [](const Side& side) { return side.numbers.is_one(); });
@@ -142,13 +144,12 @@ private:
         return visible;
     }
     /// As far as they agree, where there is more time to look closer.
-    [[nodiscard]] Corners corners_of(const Box& box) const {
+    [[nodiscard]] Corners corners_of(const Box& box) {
         std::vector<std::size_t> long_sides;
         for (std::size_t k = 0; k < box.size(); ++k)
             if (!box[k].numbers.is_one()) long_sides.push_back(k);
         Corners corners{std::int64_t{1} << long_sides.size()};
         std::vector<Interval> widths;  // of the dimensions
-        Turns common;
         Box corner = box;
         for (std::int64_t at = 0; at < corners.count && (corners.agree || is_over()); ++at) {
             for (std::size_t k = 0; k < long_sides.size(); ++k) {
@@ -156,23 +157,22 @@ private:
                 const std::int64_t end = (at >> k & 1) == 0 ? ends.low : ends.high;
                 corner[long_sides[k]].numbers = {end, end};
             }
-            Turns turns;
-            corners.sum = corners.sum + moved_by(corner, turns, widths);
-            if (at == 0) common = turns;
-            corners.agree = corners.agree && common.agree(turns);
+            turns_.clear();
+            corners.sum = corners.sum + moved_by(corner, widths);
+            if (at == 0) common_ = turns_;
+            corners.agree = corners.agree && common_.agree(turns_);
         }
         const auto varies = [](const Interval& width) { return !width.is_one(); };
         corners.agree = corners.agree && std::count_if(widths.begin(), widths.end(), varies) <= 1;
         return corners;
     }
     /// By one tile, whose widths are taken into those of others.
-    [[nodiscard]] CheckedInt moved_by(const Box& tile, Turns& turns,
-                                      std::vector<Interval>& widths) const {
-        const Ranges ranges = indices_of(tile, tile.size());
+    [[nodiscard]] CheckedInt moved_by(const Box& tile, std::vector<Interval>& widths) {
+        const Ranges& ranges = indices_of(tile, tile.size());
         const bool is_first = widths.empty();
         CheckedInt product = 1;
         for (std::size_t k = 0; k < component_.dimensions.size(); ++k) {
-            const std::int64_t width = width_of(axes_, *component_.dimensions[k], ranges, turns);
+            const std::int64_t width = width_of(axes_, *component_.dimensions[k], ranges, turns_);
             product = product * width;
             if (is_first) widths.push_back({width, width});
             widths[k] = hull(widths[k], {width, width});
@@ -184,6 +184,9 @@ private:
     const Component& component_;
     std::size_t most_;
     std::vector<std::pair<std::size_t, const index::Mask*>> masks_;  ///< by partitions in force
+    std::vector<Ranges> indices_;                                    ///< by partitions in force
+    Turns turns_;                                                    ///< of a corner
+    Turns common_;                                                   ///< of the corners before
     std::deque<Box> open_;
     std::size_t looked_at_ = 0;
     CheckedInt total_ = 0;

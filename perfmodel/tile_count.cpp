@@ -23,8 +23,8 @@ namespace {
 constexpr double kMostInstances = 3000;
 /// Tiles that take a tenth of a second to ask a mask about.
 constexpr double kMostAsked = 100'000;
-/// Boxes of tiles that take some hundredths of a second.
-constexpr std::size_t kMostQuickBoxes = 20'000;
+/// Boxes of tiles that take a hundredth of a second.
+constexpr std::size_t kMostQuickBoxes = 4000;
 
 std::set<AxisId> axes_of_dimension(const Footprint& dimension) {
     std::set<AxisId> axes;

@@ -5,7 +5,10 @@
 #include "diagrams/index/interval.h"
 
 #include <algorithm>
+#include <boost/container/flat_map.hpp>
+#include <boost/container/small_vector.hpp>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "diagrams/checked.h"
@@ -17,7 +20,9 @@ namespace {
 
 /// constant + sum of factor * axis + an interval of everything else.
 struct Linear {
-    std::map<AxisId, std::int64_t> factors;
+    boost::container::flat_map<AxisId, std::int64_t, std::less<>,
+                               boost::container::small_vector<std::pair<AxisId, std::int64_t>, 4>>
+        factors;
     Interval rest;  ///< the constant and the atoms together
     bool operator==(const Linear&) const = default;
 };
@@ -83,21 +88,21 @@ private:
     static std::optional<Linear> atom(Interval interval) { return Linear{{}, interval}; }
 
     std::optional<Linear> linear_call(const Apply& call) const {
-        std::vector<Linear> parts;
+        boost::container::small_vector<Linear, 3> parts;
         for (const Expression& argument : call.arguments) {
             if (call.function == Function::Select && parts.empty() &&
                 &argument == &call.arguments.front()) {
                 parts.push_back(Linear{});  // a condition has no linear form and needs none
                 continue;
             }
-            const std::optional<Linear> part = linear(argument);
+            std::optional<Linear> part = linear(argument);
             if (!part) return std::nullopt;
-            parts.push_back(*part);
+            parts.push_back(std::move(*part));
         }
         switch (call.function) {
-        case Function::Negate: return scaled(parts[0], -1);
-        case Function::Add: return sum(parts[0], parts[1]);
-        case Function::Subtract: return sum(parts[0], scaled(parts[1], -1));
+        case Function::Negate: return scaled(std::move(parts[0]), -1);
+        case Function::Add: return sum(std::move(parts[0]), parts[1]);
+        case Function::Subtract: return sum(std::move(parts[0]), scaled(std::move(parts[1]), -1));
         case Function::Multiply: return product(parts[0], parts[1]);
         case Function::FloorDivide: return quotient(parts[0], parts[1]);
         case Function::Modulo: return remainder(parts[0], parts[1]);

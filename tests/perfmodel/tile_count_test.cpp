@@ -164,7 +164,8 @@ TEST_CASE("clamped distances are counted along their diagonals, not in every til
     const HalvedSum rough = halved_value(axes, component, masks, 1000);
     CHECK_FALSE(rough.is_exact);
     REQUIRE(rough.sum.has_value());
-    CHECK_EQ(static_cast<double>(*rough.sum), doctest::Approx(wanted).epsilon(0.02));
+    CHECK_EQ(static_cast<double>(*rough.sum),
+             doctest::Approx(static_cast<double>(wanted)).epsilon(0.02));
 }
 
 TEST_CASE("quick counts of masked tiles within tiles are exact, however many there are") {
