@@ -6,6 +6,7 @@
 // leaves in part. So `min(max(q - x, 0), 511)` is counted along two diagonals of the tiles of q and
 // x, a few boxes for each tile there, and not in all of them.
 #include <algorithm>
+#include <bit>
 #include <deque>
 
 #include "diagrams/checked.h"
@@ -30,15 +31,30 @@ std::int64_t tiles_in(const Box& box) {
     return tiles;
 }
 
-/// Its half with the lower numbers; the box is left with the others.
-Box take_half(Box& box) {
+std::size_t longest_side(const Box& box) {
     const auto longest = std::max_element(
         box.begin(), box.end(), [](const Side& a, const Side& b) { return a.count() < b.count(); });
-    const std::int64_t middle = longest->numbers.low + longest->count() / 2;
+    return static_cast<std::size_t>(longest - box.begin());
+}
+
+/// Its half with the lower numbers along a side; the box is left with the others.
+Box take_half(Box& box, std::size_t side) {
+    Interval& numbers = box[side].numbers;
+    const std::int64_t middle = numbers.low + box[side].count() / 2;
     Box half = box;
-    half[static_cast<std::size_t>(longest - box.begin())].numbers.high = middle - 1;
-    longest->numbers.low = middle;
+    half[side].numbers.high = middle - 1;
+    numbers.low = middle;
     return half;
+}
+
+/// The tile in a corner: at the high end of the sides whose bits are set.
+Box corner_of(Box box, std::uint64_t high) {
+    for (std::size_t k = 0; k < box.size(); ++k) {
+        Interval& numbers = box[k].numbers;
+        const std::int64_t end = (high >> k & 1) != 0 ? numbers.high : numbers.low;
+        numbers = {end, end};
+    }
+    return box;
 }
 
 /// What the tiles in the corners of a box move.
@@ -103,16 +119,16 @@ private:
         ++looked_at_;
         const Visible visible = visible_of(box);
         if (visible == Visible::None) return;
-        if (visible == Visible::Some && !is_over()) return halve(std::move(box));
+        if (visible == Visible::Some && !is_over()) return halve(box, longest_side(box));
         const Corners corners = corners_of(box);
         const bool is_known = visible == Visible::All && corners.agree;
-        if (!is_known && !is_over()) return halve(std::move(box));
+        if (!is_known && !is_over()) return halve(box, uneven_side(box));
         is_exact_ = is_exact_ && is_known;
         total_ = total_ + corners.mean_of(tiles_in(box));
     }
     [[nodiscard]] bool is_over() const { return looked_at_ > most_; }
-    void halve(Box box) {
-        open_.push_back(take_half(box));
+    void halve(Box& box, std::size_t side) {
+        open_.push_back(take_half(box, side));
         open_.push_back(std::move(box));
     }
 
@@ -145,29 +161,41 @@ private:
     }
     /// As far as they agree, where there is more time to look closer.
     [[nodiscard]] Corners corners_of(const Box& box) {
-        std::vector<std::size_t> long_sides;
+        std::uint64_t long_sides = 0;
         for (std::size_t k = 0; k < box.size(); ++k)
-            if (!box[k].numbers.is_one()) long_sides.push_back(k);
-        Corners corners{std::int64_t{1} << long_sides.size()};
+            if (!box[k].numbers.is_one()) long_sides |= std::uint64_t{1} << k;
+        Corners corners{std::int64_t{1} << std::popcount(long_sides)};
         std::vector<Interval> widths;  // of the dimensions
-        Box corner = box;
-        for (std::int64_t at = 0; at < corners.count && (corners.agree || is_over()); ++at) {
-            for (std::size_t k = 0; k < long_sides.size(); ++k) {
-                const Interval& ends = box[long_sides[k]].numbers;
-                const std::int64_t end = (at >> k & 1) == 0 ? ends.low : ends.high;
-                corner[long_sides[k]].numbers = {end, end};
-            }
-            turns_.clear();
-            corners.sum = corners.sum + moved_by(corner, widths);
+        std::uint64_t at = 0;
+        do {
+            corners.sum = corners.sum + moved_by(corner_of(box, at), widths);
             if (at == 0) common_ = turns_;
             corners.agree = corners.agree && common_.agree(turns_);
-        }
+            at = (at - long_sides) & long_sides;  // the next of its subsets
+        } while (at != 0 && (corners.agree || is_over()));
         const auto varies = [](const Interval& width) { return !width.is_one(); };
         corners.agree = corners.agree && std::count_if(widths.begin(), widths.end(), varies) <= 1;
         return corners;
     }
-    /// By one tile, whose widths are taken into those of others.
+    /// The longest side whose ends do not agree; where all do, the longest.
+    [[nodiscard]] std::size_t uneven_side(const Box& box) {
+        std::vector<Interval> ignored;
+        static_cast<void>(moved_by(corner_of(box, 0), ignored));
+        const Turns first = turns_;
+        std::size_t side = longest_side(box);
+        std::int64_t longest = 0;
+        for (std::size_t k = 0; k < box.size(); ++k) {
+            if (box[k].count() <= std::max<std::int64_t>(longest, 1)) continue;
+            static_cast<void>(moved_by(corner_of(box, std::uint64_t{1} << k), ignored));
+            if (turns_.agree(first)) continue;
+            side = k;
+            longest = box[k].count();
+        }
+        return side;
+    }
+    /// By one tile, whose widths are taken into those of others; its turns are left.
     [[nodiscard]] CheckedInt moved_by(const Box& tile, std::vector<Interval>& widths) {
+        turns_.clear();
         const Ranges& ranges = indices_of(tile, tile.size());
         const bool is_first = widths.empty();
         CheckedInt product = 1;
@@ -185,7 +213,7 @@ private:
     std::size_t most_;
     std::vector<std::pair<std::size_t, const index::Mask*>> masks_;  ///< by partitions in force
     std::vector<Ranges> indices_;                                    ///< by partitions in force
-    Turns turns_;                                                    ///< of a corner
+    Turns turns_;                                                    ///< of the last corner
     Turns common_;                                                   ///< of the corners before
     std::deque<Box> open_;
     std::size_t looked_at_ = 0;
