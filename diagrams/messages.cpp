@@ -196,7 +196,7 @@ Diagnostic nested_too_deep(Span place, std::size_t most) {
 }
 
 Diagnostic too_many_in_a_row(Span place, std::size_t most) {
-    return make_error("E0120", place,
+    return make_error("E0127", place,
                       "the expression joins more than " + std::to_string(most) + " terms in a row",
                       "", "join some of them in a statement of its own");
 }
