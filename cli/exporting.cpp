@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/emission.h"
+#include "cli/memory.h"
 #include "cli/messages.h"
 #include "cli/validation.h"
 #include "derive/proof/certificate.h"
@@ -32,15 +33,42 @@ std::optional<State> state_at(Context& context, const Loaded& loaded, const Size
     return std::move(state).value();
 }
 
+/// The derivation at the sizes of each case.
+std::vector<State> states_of_cases(Context& context, const Loaded& loaded,
+                                   const EmittedProgram& program) {
+    std::vector<State> states;
+    for (const Sizes& sizes : self_test_sizes(loaded.state, program))
+        if (std::optional<State> state = state_at(context, loaded, sizes))
+            states.push_back(std::move(*state));
+    if (states.empty()) states.push_back(loaded.state);
+    return states;
+}
+
 std::vector<SelfTestCase> make_cases(Context& context, const Loaded& loaded,
                                      const EmittedProgram& program) {
     std::vector<SelfTestCase> cases;
-    for (const Sizes& sizes : self_test_sizes(loaded.state, program))
-        if (const std::optional<State> state = state_at(context, loaded, sizes))
-            cases.push_back(self_test_case(*state, program, context.arguments.seed));
-    if (cases.empty())
-        cases.push_back(self_test_case(loaded.state, program, context.arguments.seed));
+    for (const State& state : states_of_cases(context, loaded, program))
+        cases.push_back(self_test_case(state, program, context.arguments.seed));
     return cases;
+}
+
+/// Where the inputs of a case, which are made whole, exceed the memory.
+std::optional<Diagnostic> excess_of_case(const Diagram& diagram) {
+    double values = 0;
+    const Axis* longest = nullptr;
+    for (const Array& array : diagram.arrays) {
+        if (array.role != ArrayRole::Input) continue;
+        double size = 1;
+        for (const AxisId id : array.axes) {
+            const Axis& axis = diagram[id];
+            size *= static_cast<double>(axis.extent);
+            if (longest == nullptr || axis.extent > longest->extent) longest = &axis;
+        }
+        values += size;
+    }
+    const double left = memory_left();
+    if (longest == nullptr || values * sizeof(double) <= left) return std::nullopt;
+    return self_test_too_large(values * sizeof(double), left, longest->name);
 }
 
 /// What is known of overflow. Sums over axes that a call sizes are longer where these are.
@@ -72,6 +100,8 @@ Result<ExportedProgram> begin_export(Context& context, Loaded loaded) {
         return emit_chosen(context, loaded.state, *tiles, how);
     });
     if (!kernels) return kernels.error();
+    for (const State& state : states_of_cases(context, loaded, kernels->program))
+        if (const auto excess = excess_of_case(state.diagram)) return *excess;
     ExportOptions options{NAPKIN_VERSION, context.sources.files[loaded.text].text, ""};
     options.safety = safety_text(loaded.state.diagram, *tiles);
     return ExportedProgram{std::move(loaded), std::move(kernels).value(), std::move(options)};

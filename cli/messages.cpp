@@ -293,12 +293,17 @@ Diagnostic certificate_of_another(const std::string& path, const std::string& st
                        Failure::NotProved);
 }
 
+namespace {
+
+std::string gigabytes(double bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, bytes < 1e11 ? "%.2g GB" : "%.0f GB", bytes / 1e9);
+    return text;
+}
+
+}  // namespace
+
 Diagnostic too_much_memory(double inputs, double results, double tiles, double left) {
-    const auto gigabytes = [](double bytes) {
-        char text[32];
-        std::snprintf(text, sizeof text, bytes < 1e11 ? "%.2g GB" : "%.0f GB", bytes / 1e9);
-        return std::string(text);
-    };
     std::string parts = gigabytes(inputs) + " for inputs";
     if (results > 0) parts += ", " + gigabytes(results) + " for what is computed";
     if (tiles > 0) parts += ", " + gigabytes(tiles) + " for tiles";
@@ -308,6 +313,14 @@ Diagnostic too_much_memory(double inputs, double results, double tiles, double l
                        tiles > left / 2
                            ? "`group` and `stream` make tiles smaller, `--set` all of it"
                            : "`--set` makes the diagram smaller");
+}
+
+Diagnostic self_test_too_large(double inputs, double left, const std::string& axis) {
+    return plain_error(
+        "E9013",
+        "the inputs of the self-test take " + gigabytes(inputs) + "; there are " + gigabytes(left),
+        "`--dynamic " + axis +
+            "` leaves this size to the call, and the self-test takes small ones");
 }
 
 Diagnostic set_no_size(const std::string& axis, const std::string& value) {

@@ -73,6 +73,8 @@ namespace napkin::cli {
                                                 const std::string& wanted);
 /// All in bytes.
 [[nodiscard]] Diagnostic too_much_memory(double inputs, double results, double tiles, double left);
+/// In bytes; of an axis whose size may be given at run time.
+[[nodiscard]] Diagnostic self_test_too_large(double inputs, double left, const std::string& axis);
 [[nodiscard]] Diagnostic set_no_size(const std::string& axis, const std::string& value);
 
 /// Mistakes in what a file names, with the place where it does.

@@ -195,6 +195,12 @@ Diagnostic nested_too_deep(Span place, std::size_t most) {
                       "", "name a part of it in a statement of its own");
 }
 
+Diagnostic too_many_in_a_row(Span place, std::size_t most) {
+    return make_error("E0127", place,
+                      "the expression joins more than " + std::to_string(most) + " terms in a row",
+                      "", "join some of them in a statement of its own");
+}
+
 Diagnostic not_an_axis(Span place, std::string_view where) {
     return make_error("E0121", place, "expected the name of an axis " + std::string(where), "",
                       "an index that is computed belongs to the array that is read, `X[p + r]`");

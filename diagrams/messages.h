@@ -46,6 +46,7 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic missing_operator(Span place, std::string_view found,
                                           std::string help);               // E0119
 [[nodiscard]] Diagnostic nested_too_deep(Span place, std::size_t most);    // E0120
+[[nodiscard]] Diagnostic too_many_in_a_row(Span place, std::size_t most);  // E0127
 [[nodiscard]] Diagnostic not_an_axis(Span place, std::string_view where);  // E0121
 
 // The file's outline.

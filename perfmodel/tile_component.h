@@ -1,6 +1,7 @@
 // One component of a sum over tiles (perfmodel/tile_count.h): axes that vary together.
 #pragma once
 
+#include <limits>
 #include <set>
 
 #include "diagrams/index/mask.h"
@@ -50,6 +51,11 @@ private:
     const std::vector<Axis>& axes_;
     std::vector<std::pair<std::vector<Expression>, std::unique_ptr<index::Mask>>> known_;
 };
+/// The width of a dimension in one tile, with what decided it.
+[[nodiscard]] std::int64_t width_of(const std::vector<Axis>& axes, const Footprint& dimension,
+                                    const Ranges& ranges, Turns& turns);
+/// Whether every dimension is an axis.
+[[nodiscard]] bool has_plain_widths(const std::vector<Axis>& axes, const Component& component);
 /// The sum by closed forms of the masks, where they have one and every axis is cut once.
 [[nodiscard]] std::optional<std::int64_t> boxes_value(const std::vector<Axis>& axes,
                                                       const Component& component,
@@ -58,10 +64,24 @@ private:
 [[nodiscard]] std::optional<std::int64_t> enumerated_value(const std::vector<Axis>& axes,
                                                            const Component& component,
                                                            KnownMasks& masks);
-/// The sum by closed forms or by enumeration.
+/// Boxes of tiles after which the rest is not halved.
+inline constexpr std::size_t kAnyBoxes = std::numeric_limits<std::size_t>::max();
+/// A sum over boxes of tiles (tile_boxes.cpp).
+struct HalvedSum {
+    std::optional<std::int64_t> sum;  ///< nothing where it does not fit
+    bool is_exact = true;             ///< with no more boxes than were allowed
+};
+/// The sum over boxes of tiles, which are halved until it is known of each; past `most` boxes the
+/// widths within are taken for even, and what masks may leave for left.
+[[nodiscard]] HalvedSum halved_value(const std::vector<Axis>& axes, const Component& component,
+                                     KnownMasks& masks, std::size_t most = kAnyBoxes);
+/// Whether that is sooner known than enumerated: masks alone are asked for the next chunk.
+[[nodiscard]] bool is_halved(const std::vector<Axis>& axes, const Component& component);
+/// The sum by closed forms, over boxes of tiles, of these at most so many, or by enumeration.
 [[nodiscard]] std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
                                                           const Component& component,
-                                                          KnownMasks& masks);
+                                                          KnownMasks& masks,
+                                                          std::size_t most = kAnyBoxes);
 /// How many tiles the enumeration would visit, at most.
 [[nodiscard]] double instances_of(const std::vector<Axis>& axes, const Component& component);
 

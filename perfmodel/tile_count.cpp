@@ -23,6 +23,8 @@ namespace {
 constexpr double kMostInstances = 3000;
 /// Tiles that take a tenth of a second to ask a mask about.
 constexpr double kMostAsked = 100'000;
+/// Boxes of tiles that take a hundredth of a second.
+constexpr std::size_t kMostQuickBoxes = 4000;
 
 std::set<AxisId> axes_of_dimension(const Footprint& dimension) {
     std::set<AxisId> axes;
@@ -102,7 +104,7 @@ double terms_of(const Formula& formula, SymbolValues sizes) {
 
 /// Whether masks without a closed form would have to be asked of many tiles.
 bool is_slow(const std::vector<Axis>& axes, const Component& component, KnownMasks& masks) {
-    return !component.masks.empty() && instances_of(axes, component) > kMostAsked &&
+    return !is_halved(axes, component) && instances_of(axes, component) > kMostAsked &&
            !boxes_value(axes, component, masks);
 }
 
@@ -142,9 +144,10 @@ std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
     const bool trusted = said && (quick || is_closed(axes, component) ||
                                   instances_of(axes, component) > kMostInstances);
     if (trusted) return ComponentCount{*said, *formula, {}, {}};
+    const std::size_t most = quick ? kMostQuickBoxes : kAnyBoxes;
     const std::optional<std::int64_t> seen = quick && is_slow(axes, component, masks)
                                                  ? value_without_masks(axes, component)
-                                                 : component_value(axes, component, masks);
+                                                 : component_value(axes, component, masks, most);
     if (!seen) return std::nullopt;
     return ComponentCount{*seen, said == seen ? *formula : Formula(*seen), {}, {}};
 }

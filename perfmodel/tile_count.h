@@ -11,6 +11,8 @@
 //     the widths of an axis' tiles add up to its size: ragged last tiles need no case of their own;
 //   * a loop whose chunks a mask skips sums over the other axes' tiles, with the visited chunks of
 //     its own axis in closed form where the mask bounds them from above and below;
+//   * indices that are clamped are summed over boxes of tiles within which they are affine
+//     (tile_boxes.cpp);
 //   * anything else is counted by enumerating the component's tiles with the same interval
 //     reasoning (diagrams/index/mask.h) that decides which chunks a kernel visits.
 //
@@ -68,7 +70,9 @@ struct TileCount {
 /// Counts for one program, whose statements share most of their components.
 class TileCounter {
 public:
-    /// `quick` gives numbers alone, without formulas, which it does not compare with enumeration.
+    /// `quick` gives numbers alone, without formulas, which it does not compare with enumeration;
+    /// of many thousand boxes of tiles within which indices are not affine it takes the last for
+    /// so.
     TileCounter(const std::vector<Axis>& axes, SymbolValues sizes, bool quick = false);
     ~TileCounter();
     TileCounter(const TileCounter&) = delete;
@@ -99,7 +103,8 @@ struct CountFactor {
 [[nodiscard]] std::vector<CountFactor> factors_of(const std::vector<Partition>& path,
                                                   const std::vector<Footprint>& dimensions);
 /// Its value at the sizes that its partitions have; nullopt where it does not fit in 64 bits. Masks
-/// without a closed form are not asked of too many tiles: all of these are counted.
+/// without a closed form are not asked of too many tiles: all of these are counted. Nor is it exact
+/// where a quick count is not.
 [[nodiscard]] std::optional<std::int64_t> value_of(const std::vector<Axis>& axes,
                                                    const CountFactor& factor,
                                                    class KnownMasks& masks);

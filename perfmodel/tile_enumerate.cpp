@@ -28,8 +28,7 @@ public:
 
     std::optional<std::int64_t> total() {
         if (!collect_conditions() || !collect_cuts()) return std::nullopt;
-        for (const Footprint* dimension : component_.dimensions)
-            if (!is_axis(*dimension)) return std::nullopt;
+        if (!has_plain_widths(axes_, component_)) return std::nullopt;
         return sum(masks_.of(conditions_), {}, 0).value;
     }
 
@@ -72,13 +71,6 @@ private:
             component_.masks.begin(), component_.masks.end(), [&](const VisibleWhen& other) {
                 return other.depth > mask.depth && *other.condition == *mask.condition;
             });
-    }
-    [[nodiscard]] bool is_axis(const Footprint& dimension) const {
-        const AxisIndex* index = dimension.index.size() == 1
-                                     ? std::get_if<AxisIndex>(&dimension.index.front().node)
-                                     : nullptr;
-        return index != nullptr &&
-               (!dimension.limit || *dimension.limit == axes_[index->axis.index()].extent);
     }
     /// The widths of all dimensions along an axis in a tile of `size`, over the parts of it.
     [[nodiscard]] CheckedInt width(AxisId axis, std::int64_t size, std::size_t cut = 0) const {
@@ -178,25 +170,10 @@ private:
     }
     [[nodiscard]] std::optional<std::int64_t> tile() const {
         CheckedInt product = 1;
+        Turns turns;
         for (const Footprint* dimension : component_.dimensions)
-            product = product * width(*dimension);
+            product = product * width_of(axes_, *dimension, ranges_, turns);
         return product.value;
-    }
-    [[nodiscard]] std::int64_t width(const Footprint& dimension) const {
-        std::optional<Interval> hull;
-        for (const Expression& index : dimension.index) {
-            const std::optional<Interval> range = bounds(axes_, index, ranges_);
-            if (!range && dimension.limit) return *dimension.limit;
-            if (!range) continue;
-            hull =
-                hull ? Interval{std::min(hull->low, range->low), std::max(hull->high, range->high)}
-                     : *range;
-        }
-        if (!hull) return dimension.limit.value_or(1);
-        if (dimension.limit)
-            hull = Interval{std::max<std::int64_t>(hull->low, 0),
-                            std::min(hull->high, *dimension.limit - 1)};
-        return std::max<std::int64_t>(0, hull->high - hull->low + 1);
     }
 
     const std::vector<Axis>& axes_;
@@ -215,6 +192,38 @@ const index::Mask& KnownMasks::of(const std::vector<Expression>& conditions) {
                 .second;
 }
 
+bool has_plain_widths(const std::vector<Axis>& axes, const Component& component) {
+    return std::all_of(
+        component.dimensions.begin(), component.dimensions.end(), [&](const Footprint* dimension) {
+            const AxisIndex* index = dimension->index.size() == 1
+                                         ? std::get_if<AxisIndex>(&dimension->index.front().node)
+                                         : nullptr;
+            return index != nullptr &&
+                   (!dimension->limit || *dimension->limit == axes[index->axis.index()].extent);
+        });
+}
+
+std::int64_t width_of(const std::vector<Axis>& axes, const Footprint& dimension,
+                      const Ranges& ranges, Turns& turns) {
+    std::optional<Interval> all;
+    for (const Expression& index : dimension.index) {
+        const std::optional<Interval> range = bounds(axes, index, ranges, turns);
+        if (!range && dimension.limit) return *dimension.limit;
+        if (!range) continue;
+        if (all) turns.compare(*all, *range);
+        all = all ? hull(*all, *range) : *range;
+    }
+    if (!all) return dimension.limit.value_or(1);
+    if (dimension.limit) {
+        const Interval array = {0, *dimension.limit - 1};
+        turns.compare(*all, array);
+        all = Interval{std::max(all->low, array.low), std::min(all->high, array.high)};
+    }
+    const std::int64_t width = all->high - all->low + 1;
+    turns.compare(width, 0);
+    return std::max<std::int64_t>(0, width);
+}
+
 std::optional<std::int64_t> boxes_value(const std::vector<Axis>& axes, const Component& component,
                                         KnownMasks& masks) {
     return BoxSum(axes, component, masks).total();
@@ -226,9 +235,11 @@ std::optional<std::int64_t> enumerated_value(const std::vector<Axis>& axes,
 }
 
 std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
-                                            const Component& component, KnownMasks& masks) {
-    if (instances_of(axes, component) > kFewTiles)
-        if (const std::optional<std::int64_t> sum = boxes_value(axes, component, masks)) return sum;
+                                            const Component& component, KnownMasks& masks,
+                                            std::size_t most) {
+    if (instances_of(axes, component) <= kFewTiles) return enumerated_value(axes, component, masks);
+    if (const std::optional<std::int64_t> sum = boxes_value(axes, component, masks)) return sum;
+    if (is_halved(axes, component)) return halved_value(axes, component, masks, most).sum;
     return enumerated_value(axes, component, masks);
 }
 

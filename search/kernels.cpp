@@ -67,12 +67,28 @@ private:
         std::vector<Tiling> kept;
         for (Made& made : all) {
             if (kept.size() == top_) break;
+            made.tiling.commands = without_whole_groups(std::move(made.tiling.commands));
+            if (is_kept(made.tiling.commands, kept)) continue;
             if (serves(made.tiling.commands))
                 kept.push_back(std::move(made.tiling));
             else
                 ++counts_.not_served;
         }
         return kept;
+    }
+
+    /// A group of all indices is none. While sizes are changed it stays, since it may be halved.
+    [[nodiscard]] std::vector<Command> without_whole_groups(std::vector<Command> commands) const {
+        std::erase_if(commands, [&](const Command& command) {
+            if (command.rule != "group") return false;
+            const auto axis = find_axis(state_.diagram, command.names.front());
+            return axis && command.size == state_.diagram[*axis].extent;
+        });
+        return commands;
+    }
+    static bool is_kept(const std::vector<Command>& commands, const std::vector<Tiling>& kept) {
+        return std::any_of(kept.begin(), kept.end(),
+                           [&](const Tiling& tiling) { return tiling.commands == commands; });
     }
 
     /// Kernels of the wanted kind first, then by their time; of equals those with fewer turns.

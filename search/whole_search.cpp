@@ -1,6 +1,7 @@
 #include "search/whole_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "derive/tile_program.h"
@@ -200,7 +201,12 @@ private:
 
     /// What was there at first may be better than what there was time for.
     static void add_first(const std::vector<Tiling>& first, std::vector<Tiling>& tilings) {
-        tilings.insert(tilings.end(), first.begin(), first.end());
+        std::copy_if(
+            first.begin(), first.end(), std::back_inserter(tilings), [&](const Tiling& early) {
+                return std::none_of(tilings.begin(), tilings.end(), [&](const Tiling& late) {
+                    return late.commands == early.commands;
+                });
+            });
         std::stable_sort(tilings.begin(), tilings.end(),
                          [](const Tiling& a, const Tiling& b) { return a.time < b.time; });
     }

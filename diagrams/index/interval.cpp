@@ -5,7 +5,10 @@
 #include "diagrams/index/interval.h"
 
 #include <algorithm>
+#include <boost/container/flat_map.hpp>
+#include <boost/container/small_vector.hpp>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "diagrams/checked.h"
@@ -17,7 +20,9 @@ namespace {
 
 /// constant + sum of factor * axis + an interval of everything else.
 struct Linear {
-    std::map<AxisId, std::int64_t> factors;
+    boost::container::flat_map<AxisId, std::int64_t, std::less<>,
+                               boost::container::small_vector<std::pair<AxisId, std::int64_t>, 4>>
+        factors;
     Interval rest;  ///< the constant and the atoms together
     bool operator==(const Linear&) const = default;
 };
@@ -41,7 +46,8 @@ Linear sum(Linear a, const Linear& b) {
 
 class Reasoner {
 public:
-    Reasoner(const std::vector<Axis>& axes, const Ranges& ranges) : axes_(axes), ranges_(ranges) {}
+    Reasoner(const std::vector<Axis>& axes, const Ranges& ranges, Turns& turns)
+        : axes_(axes), ranges_(ranges), turns_(turns) {}
 
     std::optional<Linear> linear(const Expression& expression) const {
         return std::visit(
@@ -82,66 +88,119 @@ private:
     static std::optional<Linear> atom(Interval interval) { return Linear{{}, interval}; }
 
     std::optional<Linear> linear_call(const Apply& call) const {
-        std::vector<Linear> parts;
+        boost::container::small_vector<Linear, 3> parts;
         for (const Expression& argument : call.arguments) {
             if (call.function == Function::Select && parts.empty() &&
                 &argument == &call.arguments.front()) {
                 parts.push_back(Linear{});  // a condition has no linear form and needs none
                 continue;
             }
-            const std::optional<Linear> part = linear(argument);
+            std::optional<Linear> part = linear(argument);
             if (!part) return std::nullopt;
-            parts.push_back(*part);
+            parts.push_back(std::move(*part));
         }
         switch (call.function) {
-        case Function::Negate: return scaled(parts[0], -1);
-        case Function::Add: return sum(parts[0], parts[1]);
-        case Function::Subtract: return sum(parts[0], scaled(parts[1], -1));
+        case Function::Negate: return scaled(std::move(parts[0]), -1);
+        case Function::Add: return sum(std::move(parts[0]), parts[1]);
+        case Function::Subtract: return sum(std::move(parts[0]), scaled(std::move(parts[1]), -1));
         case Function::Multiply: return product(parts[0], parts[1]);
         case Function::FloorDivide: return quotient(parts[0], parts[1]);
         case Function::Modulo: return remainder(parts[0], parts[1]);
-        case Function::Abs: return atom(magnitude(range(parts[0])));
-        case Function::Min: return atom(smaller(range(parts[0]), range(parts[1])));
-        case Function::Max: return atom(larger(range(parts[0]), range(parts[1])));
-        case Function::Select: return atom(hull(range(parts[1]), range(parts[2])));
+        case Function::Abs: return distance(range(parts[0]));
+        case Function::Min: return chosen(smaller, range(parts[0]), range(parts[1]));
+        case Function::Max: return chosen(larger, range(parts[0]), range(parts[1]));
+        case Function::Select: return chosen(hull, range(parts[1]), range(parts[2]));
         default: return std::nullopt;
         }
     }
 
+    using Choice = Interval (*)(const Interval&, const Interval&);
+    /// Each end is one of theirs.
+    std::optional<Linear> chosen(Choice choice, const Interval& a, const Interval& b) const {
+        turns_.compare(a, b);
+        return atom(choice(a, b));
+    }
+    std::optional<Linear> distance(const Interval& a) const {
+        turns_.compare(a, {0, 0});
+        turns_.compare(a.high, saturating_multiply(a.low, -1));
+        return atom(magnitude(a));
+    }
     std::optional<Linear> product(const Linear& a, const Linear& b) const {
+        if (a.factors.empty()) turns_.keep(a.rest);
+        if (b.factors.empty()) turns_.keep(b.rest);
         if (a.factors.empty() && a.rest.low == a.rest.high) return scaled(b, a.rest.low);
         if (b.factors.empty() && b.rest.low == b.rest.high) return scaled(a, b.rest.low);
+        turns_.keep(range(a));
+        turns_.keep(range(b));
         return atom(range(a) * range(b));
+    }
+    /// Rounded down, by more than 0.
+    Interval divided(const Interval& a, const Interval& divisor) const {
+        const Interval quotient = floor_quotient(a, divisor);
+        turns_.keep(divisor.is_one() ? quotient : a);
+        return quotient;
     }
     std::optional<Linear> quotient(const Linear& a, const Linear& b) const {
         const Interval divisor = range(b);
+        turns_.keep(divisor);
         if (divisor.high < 0) return quotient(scaled(a, -1), scaled(b, -1));
         if (divisor.low <= 0) return std::nullopt;
-        return atom(floor_quotient(range(a), divisor));
+        return atom(divided(range(a), divisor));
     }
     std::optional<Linear> remainder(const Linear& a, const Linear& b) const {
         const Interval u = range(a);
         const Interval v = range(b);
+        turns_.keep(v);
         if (v.high < 0) {
             const std::optional<Linear> other = remainder(scaled(a, -1), scaled(b, -1));
             return other ? std::optional(scaled(*other, -1)) : std::nullopt;
         }
         if (v.low <= 0) return std::nullopt;
-        if (!v.is_one() || floor_quotient(u.low, v.low) != floor_quotient(u.high, v.low))
-            return atom(napkin::remainder(u, v));
-        const std::int64_t start = v.low * floor_quotient(u.low, v.low);
-        return sum(a, *constant(-start));
+        const Interval quotient = divided(u, v);
+        if (!v.is_one() || !quotient.is_one()) return atom(napkin::remainder(u, v));
+        return sum(a, *constant(-v.low * quotient.low));
     }
 
     const std::vector<Axis>& axes_;
     const Ranges& ranges_;
+    Turns& turns_;
 };
 
 }  // namespace
 
+void Turns::compare(std::int64_t a, std::int64_t b) {
+    taken_.push_back({a > b ? 1 : 0, a < b ? 0 : 1});
+}
+
+void Turns::compare(const Interval& a, const Interval& b) {
+    compare(a.low, b.low);
+    compare(a.high, b.high);
+}
+
+void Turns::keep(const Interval& range) {
+    taken_.push_back({range.low, range.low});
+    taken_.push_back({range.high, range.high});
+}
+
+bool Turns::agree(const Turns& other) {
+    if (taken_.size() != other.taken_.size()) return false;
+    for (std::size_t k = 0; k < taken_.size(); ++k) {
+        taken_[k].low = std::max(taken_[k].low, other.taken_[k].low);
+        taken_[k].high = std::min(taken_[k].high, other.taken_[k].high);
+        if (taken_[k].low > taken_[k].high) return false;
+    }
+    return true;
+}
+
 std::optional<Interval> bounds(const std::vector<Axis>& axes, const Expression& expression,
                                const Ranges& ranges) {
-    const Reasoner reasoner(axes, ranges);
+    Turns turns;
+    return bounds(axes, expression, ranges, turns);
+}
+
+std::optional<Interval> bounds(const std::vector<Axis>& axes, const Expression& expression,
+                               const Ranges& ranges, Turns& turns) {
+    const Reasoner reasoner(axes, ranges, turns);
     const std::optional<Linear> form = reasoner.linear(expression);
     if (!form) return std::nullopt;
     return reasoner.range(*form);

@@ -58,6 +58,25 @@ bool is_above_one(std::string_view text) {
            0;
 }
 
+/// Terms that operators join from left to right without brackets.
+std::size_t terms_in_a_row(const Expression& expression) {
+    std::size_t terms = 1;
+    const Expression* left = &expression;
+    while (const Binary* joined = std::get_if<Binary>(&left->node)) {
+        if (left->parenthesised) break;
+        left = &joined->operands[0];
+        ++terms;
+    }
+    return terms;
+}
+
+/// What makes an expression too high: its brackets, or a row of terms, one fewer of which would do.
+Diagnostic too_high(const Expression& expression) {
+    const std::size_t terms = terms_in_a_row(expression);
+    return terms > kDeepest / 2 ? messages::too_many_in_a_row(expression.span, terms - 1)
+                                : messages::nested_too_deep(expression.span, kDeepest);
+}
+
 }  // namespace
 
 Precedence precedence_of(std::string_view op) {
@@ -85,8 +104,7 @@ std::vector<Expression> ExpressionParser::parse_tuple() {
 
 ExpressionParser::Tree ExpressionParser::finish(Tree tree, Span begin) {
     tree.expression.span = cover(begin, cursor_.span(cursor_.previous()));
-    if (tree.height > kDeepest)
-        cursor_.fail(messages::nested_too_deep(tree.expression.span, kDeepest));
+    if (tree.height > kDeepest) cursor_.fail(too_high(tree.expression));
     return tree;
 }
 

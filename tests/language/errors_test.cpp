@@ -166,7 +166,7 @@ TEST_CASE("long lines are read, and cut around the caret when shown") {
     while (sum.size() < 10000000) sum += " + 1";
     const Outcome deep = outcome_of("long.ncd", sum + "\n}\n");
     REQUIRE_EQ(deep.diagnostics.list.size(), 1);
-    CHECK_EQ(deep.diagnostics.list.front().code, "E0120");
+    CHECK_EQ(deep.diagnostics.list.front().code, "E0127");
     CHECK_LT(deep.text.size(), 1000);
 
     std::string list = "diagram a {\n  S = f(1";

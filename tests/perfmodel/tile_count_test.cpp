@@ -59,19 +59,24 @@ Cuts random_cuts(std::mt19937_64& random, std::int64_t extent) {
     return cuts;
 }
 
+std::vector<Axis> rows_and_columns(std::int64_t extent) {
+    std::vector<Axis> axes(2);
+    for (Axis& axis : axes) {
+        axis.extent = extent;
+        axis.size = Formula(extent);
+    }
+    axes[0].name = "q";
+    axes[1].name = "x";
+    return axes;
+}
+
 TEST_CASE("tiles that are cut again are counted as they are one by one") {
     std::mt19937_64 random(21);
     int closed = 0;
     int again = 0;
     for (int trial = 0; trial < 400; ++trial) {
         const std::int64_t extent = 4 + static_cast<std::int64_t>(random() % 12);
-        std::vector<Axis> axes(2);
-        for (Axis& axis : axes) {
-            axis.extent = extent;
-            axis.size = Formula(extent);
-        }
-        axes[0].name = "q";
-        axes[1].name = "x";
+        const std::vector<Axis> axes = rows_and_columns(extent);
         const Cuts cuts = random_cuts(random, extent);
         const Component component = cuts.component();
         KnownMasks masks(axes);
@@ -84,6 +89,83 @@ TEST_CASE("tiles that are cut again are counted as they are one by one") {
     }
     CHECK_GT(closed, 100);
     CHECK_GT(again, 80);
+}
+
+Expression whole(std::int64_t value) {
+    return number(static_cast<double>(value), true);
+}
+
+/// Some index of rows and columns that is clamped, divided or multiplied.
+Expression random_index(std::mt19937_64& random, std::int64_t extent) {
+    const auto below = [&](std::int64_t most) {
+        return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+    };
+    const Expression row = axis_index(kRows);
+    const Expression apart =
+        apply(Function::Subtract,
+              {apply(Function::Multiply, {whole(1 + below(3)), row}), axis_index(kColumns)});
+    const Expression limit = whole(below(extent));
+    switch (below(8)) {
+    case 0: return apply(Function::Max, {apart, limit});
+    case 1: return apply(Function::Min, {apply(Function::Max, {apart, whole(0)}), limit});
+    case 2: return apply(Function::Abs, {apply(Function::Subtract, {apart, limit})});
+    case 3: return apply(Function::FloorDivide, {apart, whole(1 + below(4))});
+    case 4: return apply(Function::Modulo, {apart, whole(1 + below(extent))});
+    case 5: return apply(Function::Multiply, {apply(Function::Min, {row, limit}), apart});
+    case 6:
+        return apply(Function::Select, {apply(Function::Less, {row, limit}), apart,
+                                        apply(Function::Min, {axis_index(kColumns), row})});
+    default: return apart;
+    }
+}
+
+TEST_CASE("tiles with indices that are clamped are counted by boxes as they are one by one") {
+    std::mt19937_64 random(22);
+    for (int trial = 0; trial < 1500; ++trial) {
+        const std::int64_t extent = 4 + static_cast<std::int64_t>(random() % 12);
+        const std::vector<Axis> axes = rows_and_columns(extent);
+        Cuts cuts = random_cuts(random, extent);
+        if (random() % 2 == 0) cuts.depths.clear();
+        Footprint clamped{{random_index(random, extent)}, std::nullopt, {}};
+        if (random() % 3 == 0) clamped.index.push_back(random_index(random, extent));
+        if (random() % 2 == 0) clamped.limit = extent;
+        cuts.dimensions.push_back(clamped);
+        const Component component = cuts.component();
+        KnownMasks masks(axes);
+        INFO("trial ", trial, " extent ", extent);
+        const HalvedSum halved = halved_value(axes, component, masks);
+        CHECK(halved.is_exact);
+        CHECK_EQ(halved.sum, enumerated_value(axes, component, masks));
+    }
+}
+
+TEST_CASE("clamped distances are counted along their diagonals, not in every tile") {
+    constexpr std::int64_t kExtent = 4096;
+    constexpr std::int64_t kLast = 511;
+    const std::vector<Axis> axes = rows_and_columns(kExtent);
+    const Expression apart = apply(Function::Subtract, {axis_index(kRows), axis_index(kColumns)});
+    const Footprint clamped{
+        {apply(Function::Min, {apply(Function::Max, {apart, whole(0)}), whole(kLast)})},
+        kLast + 1,
+        Formula(kLast + 1)};
+    const std::vector<Partition> path = {{kRows, 2, Level::Block, false, {}},
+                                         {kColumns, 1, Level::Block, true, {}}};
+    Component component{{&path[0], &path[1]}, {&clamped}, {}};
+    // Both rows of a tile have the same element but where they are between the ends.
+    std::int64_t wanted = kExtent / 2 * kExtent;
+    for (std::int64_t row = 0; row < kExtent; row += 2)
+        for (std::int64_t column = 0; column < kExtent; ++column)
+            if (row - column >= 0 && row - column < kLast) ++wanted;
+    KnownMasks masks(axes);
+    const HalvedSum halved = halved_value(axes, component, masks, 40'000);
+    CHECK(halved.is_exact);
+    CHECK_EQ(halved.sum, wanted);
+    // With fewer boxes it is not known to the value.
+    const HalvedSum rough = halved_value(axes, component, masks, 1000);
+    CHECK_FALSE(rough.is_exact);
+    REQUIRE(rough.sum.has_value());
+    CHECK_EQ(static_cast<double>(*rough.sum),
+             doctest::Approx(static_cast<double>(wanted)).epsilon(0.02));
 }
 
 TEST_CASE("quick counts of masked tiles within tiles are exact, however many there are") {

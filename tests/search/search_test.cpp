@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -89,6 +90,25 @@ TEST_CASE("matmul is grouped along both free axes") {
     const Candidate best = found(kMatmul, h200).ranked.front();
     CHECK_LE(best.time.middle(),
              kernels_time(kMatmul, "group a by 128\ngroup c by 128\nstream b by 64\n", h200));
+}
+
+TEST_CASE("a kernel is listed once: an axis that one tile holds is not grouped") {
+    const SearchResult result = found(
+        "diagram wide {\n axis q = 1024, x = 1024, d = 64, e = 128\n"
+        " input Q[q, d], K[x, d], V[x, e] : bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
+        " P[q, x] = softmax[x](S[q, x])\n output O[q, e] : bf16 = sum(x) P[q, x] * V[x, e]\n"
+        " weave h = 16\n}\n",
+        machine("H200"), 20);
+    std::set<std::string> listed;
+    for (const Candidate& candidate : result.ranked) {
+        std::string commands;
+        for (const Command& command : candidate.commands) commands += print(command) + "\n";
+        INFO(commands);
+        CHECK(listed.insert(commands).second);
+        for (const Region& region : candidate.state.relabelling.regions)
+            for (const Group& group : region.groups)
+                CHECK_LT(group.size, candidate.state.diagram[group.axis].extent);
+    }
 }
 
 TEST_CASE("a smaller memory costs more transfers and still fits") {

@@ -20,6 +20,12 @@ const char* const kMasked =
     " P[q, x] = softmax[x](M[q, x])\n output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n"
     " weave h = 16\n}\n";
 
+const char* const kBiased =
+    "diagram biased {\n axis q = 2048, x = 2048, d = 64, r = 512\n"
+    " input Q[q, d], K[x, d], V[x, d] : bf16\n input bias[r] : f32\n"
+    " S[q, x] = sum(d) Q[q, d] * K[x, d] + bias[min(max(q - x, 0), size(r) - 1)]\n"
+    " P[q, x] = softmax[x](S[q, x])\n output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n}\n";
+
 /// Seconds of what is found until the clock is asked so often.
 double found_after(const char* diagram, const Machine& on, std::size_t most) {
     std::size_t asked = 0;
@@ -35,7 +41,7 @@ TEST_CASE("a search that is stopped at once has sane tiles of every statement") 
     // which take hundreds of times as long.
     constexpr double kSane = 12;
     const Machine h200 = test::machine("H200");
-    for (const char* const diagram : {kGatedUnit, kMasked}) {
+    for (const char* const diagram : {kGatedUnit, kMasked, kBiased}) {
         INFO(std::string(diagram));
         CHECK_LT(found_after(diagram, h200, 0), kSane * test::best_time(diagram, h200));
     }
