@@ -131,8 +131,8 @@ NK_DEVICE void parted_barrier(int number, int threads) {
     named_barrier(number, threads);
 }
 
-/// Warp groups that start products one after another: each has a named barrier at which it waits for
-/// the one before, behind those of the groups that compute and of the one that copies.
+/// Warp groups that start products one after another: each has a named barrier at which it waits
+/// for the one before, behind those of all that compute and of the one that copies.
 inline constexpr int kFirstTurn = 3;
 NK_DEVICE int group_index() {
     return warp_index() / 4;
