@@ -175,14 +175,14 @@ void add_execution(CLI::App& app, const Takes& takes, Declared& out) {
             "--target", out.target,
             "simt, sm_80 or sm_90a; when not given, of each region the best that takes it on "
             "the architecture");
-    if (takes.target) {
+    if (takes.threads)
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given")
             ->check(positive());
+    if (takes.target)
         add_file(app, "--schedule", out.schedule,
                  "how regions are carried out, a TOML file such as `emit --as schedule` writes; "
                  "what it leaves open is chosen",
                  out, "*.toml");
-    }
     if (takes.proof) {
         add_file(app, "--certificate", out.certificate,
                  "the certificate of this derivation, instead of a proof", out, "*.json");

@@ -84,7 +84,7 @@ Result<int> run_bench(Context& context) {
         json["predicted_us"] = Json{{"low", predicted.low.value * kMicroseconds},
                                     {"high", predicted.high.value * kMicroseconds}};
         text += "  predicted " + time_text(predicted.low.value) + " to " +
-                time_text(predicted.high.value) + ", " + predicted.binds + " binds\n";
+                time_text(predicted.high.value) + ", " + predicted.bound_by() + " binds\n";
     }
     print_data(arguments.json ? text_of(json) : text);
     return report->exit_code();

@@ -145,14 +145,16 @@ Result<int> run_bound(Context& context) {
     const Result<Cost> cost = cost_of_state(loaded->state);
     if (!cost) return cost.error();
     const Ratios ratios = ratios_of({loaded->plain, loaded->state, *cost, &*machine});
-    // Why there is none is said of `best`.
     std::optional<Hierarchy> hierarchy;
     if (arguments.levels && cost->regions.size() == 1)
         if (auto found = hierarchy_of(cost->regions.front(), *machine);
             Hierarchy* known = std::get_if<Hierarchy>(&found))
             hierarchy = std::move(*known);
     if (!arguments.json) {
-        print_lines(text_of(ratios, machine->name) + (hierarchy ? text_of(*hierarchy) : ""));
+        std::string levels = hierarchy ? text_of(*hierarchy) : "";
+        if (arguments.levels && !hierarchy)
+            levels = "levels none, since no best of this derivation is known\n";
+        print_lines(text_of(ratios, machine->name) + levels);
         return kOk;
     }
     Json json{{"ok", true}, {"machine", machine->name}};

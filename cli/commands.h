@@ -42,6 +42,7 @@ struct Takes {
     bool as = false;
     bool mask_as = false;  ///< one of the forms that masks are written in
     bool target = false;
+    bool threads = false;
     bool only_target = false;  ///< one that a search keeps to
     bool proof = false;        ///< what stands behind kernels that are written
     bool arch = false;

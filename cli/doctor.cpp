@@ -52,8 +52,10 @@ Finding find_cache() {
     const std::string folder = cache_folder().string();
     const std::optional<Diagnostic> failure = make_folder(folder);
     const bool found = !failure && ::access(folder.c_str(), W_OK) == 0;
-    return {"cache folder", found, folder,
-            "kernels are compiled anew each time, and the interactive history is not kept"};
+    return {
+        "cache folder", found, folder,
+        "`run --device emulator` needs it, kernels for the GPU are compiled anew each time, and "
+        "the interactive history is not kept; `XDG_CACHE_HOME` names another"};
 }
 
 }  // namespace

@@ -251,6 +251,7 @@ private:
     }
     [[nodiscard]] Diagnostics wrong() const {
         if (is_beyond_) return {{row_past_columns(path_, number_, matrix_.columns)}};
+        if (ended_ && matrix_.rows > 0) return {{rows_missing(path_, number_ - 1)}};
         return {{no_compressed_row(path_, number_)}};
     }
 

@@ -89,9 +89,11 @@ Diagnostic unknown_tensor(const std::string& option, const std::string& name,
         "it has " + listed(known));
 }
 
-Diagnostic capacity_exceeded(const std::string& what, const std::string& machine) {
-    Diagnostic warning = plain_error("W9001", what + " on " + machine,
-                                     "group or stream an axis of it in smaller tiles");
+Diagnostic capacity_exceeded(const Excess& excess, const std::string& machine) {
+    Diagnostic warning = plain_error("W9001", describe(excess) + " on " + machine,
+                                     excess.level == Level::Device
+                                         ? "no tiles make arrays smaller; `--set` does"
+                                         : "group or stream an axis of it in smaller tiles");
     warning.severity = Severity::Warning;
     return warning;
 }
@@ -160,6 +162,14 @@ Diagnostic no_compressed_row(const std::string& path, std::int64_t line) {
                        "line " + std::to_string(line) + " of `" + path + "` is no compressed row",
                        "after `# ROWS rows of COLUMNS`, a row is `stride first count`, with ` x "
                        "stride count` where that repeats and ` + ` before another");
+}
+
+Diagnostic rows_missing(const std::string& path, std::int64_t lines) {
+    return plain_error("E9095",
+                       "`" + path + "` ends after line " + std::to_string(lines) +
+                           ", with fewer rows than it says",
+                       "write the rows that are missing, or their number in `# ROWS rows of "
+                       "COLUMNS`");
 }
 
 Diagnostic row_past_columns(const std::string& path, std::int64_t line, std::int64_t columns) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagrams/diagnostic.h"
+#include "perfmodel/time.h"
 
 namespace napkin::cli {
 
@@ -26,7 +27,7 @@ namespace napkin::cli {
                                                  const std::string& text);
 [[nodiscard]] Diagnostic unknown_tensor(const std::string& option, const std::string& name,
                                         const std::vector<std::string>& known);
-[[nodiscard]] Diagnostic capacity_exceeded(const std::string& what, const std::string& machine);
+[[nodiscard]] Diagnostic capacity_exceeded(const Excess& excess, const std::string& machine);
 /// Of `draw --region`, in the words of the rules.
 /// Of a picture in a terminal.
 [[nodiscard]] Diagnostic too_few_columns(int wanted, int least);
@@ -38,6 +39,7 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic data_in_mask(const std::string& statement);
 [[nodiscard]] Diagnostic row_not_compressed(const std::string& row, bool is_longer);
 [[nodiscard]] Diagnostic no_compressed_row(const std::string& path, std::int64_t line);
+[[nodiscard]] Diagnostic rows_missing(const std::string& path, std::int64_t lines);
 [[nodiscard]] Diagnostic row_past_columns(const std::string& path, std::int64_t line,
                                           std::int64_t columns);
 [[nodiscard]] Diagnostic no_mask_matrix(const std::string& path, const std::string& why);

@@ -71,7 +71,7 @@ std::optional<Arguments> run_arguments(const Arguments& session, const std::stri
     for (const std::string& word : words_of(rest)) {
         if (word == "cpu" || word == "emulator" || word == "cuda") {
             arguments.device = word;
-        } else if (word.starts_with('-')) {
+        } else if (word.starts_with('-') || word.find('=') == std::string::npos) {
             print_data("  write `run [NAME=VALUE...] [cpu|emulator|cuda]`, without options\n");
             return std::nullopt;
         } else {

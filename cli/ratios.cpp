@@ -41,7 +41,7 @@ Diagnostics capacity_warnings(const Costed& costed) {
     if (costed.machine == nullptr) return warnings;
     for (const RegionCost& region : costed.cost.regions)
         for (const Excess& excess : excesses_of(region, *costed.machine))
-            warnings.add(capacity_exceeded(describe(excess), costed.machine->name));
+            warnings.add(capacity_exceeded(excess, costed.machine->name));
     return warnings;
 }
 

@@ -13,7 +13,7 @@
 #include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/session.h"
-#include "codegen/emit.h"
+#include "codegen/takes.h"
 #include "derive/tile_program.h"
 
 namespace napkin::cli {
@@ -37,7 +37,7 @@ std::string line_of(std::size_t rank, const Candidate& candidate, std::size_t wi
                time_text(candidate.time.low.value) + " to " + time_text(candidate.time.high.value),
                24) +
            padded("H " + bytes_text(bytes), 13) +
-           padded(candidate.time.binds + " binds", width_of_binds) +
+           padded(candidate.time.bound_by() + " binds", width_of_binds) +
            commands_text(candidate.commands) + "\n";
 }
 
@@ -50,7 +50,7 @@ Serves served_by(const Arguments& arguments, const Machine& machine) {
     if (const std::optional<Bytes> capacity = machine.capacity(Level::Block))
         options.shared_memory = static_cast<std::int64_t>(capacity->value);
     return [options](const State& state, const RegionProgram& region) {
-        return emit(state, {state.diagram.name, {region}}, options).has_value();
+        return takes(state, region, options);
     };
 }
 
@@ -145,7 +145,7 @@ std::string extent_text(const SearchResult& result, const Arguments& arguments, 
 std::string ranking_text(const SearchResult& result) {
     std::size_t width_of_binds = 0;
     for (const Candidate& candidate : result.ranked)
-        width_of_binds = std::max(width_of_binds, candidate.time.binds.size() + 8);
+        width_of_binds = std::max(width_of_binds, candidate.time.bound_by().size() + 8);
     std::string text;
     for (std::size_t i = 0; i < result.ranked.size(); ++i)
         text += line_of(i + 1, result.ranked[i], width_of_binds);

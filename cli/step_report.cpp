@@ -23,14 +23,20 @@ std::string interval(const Figures& figures) {
     return low == high ? low : low + " to " + high;
 }
 
+/// Apart from what follows, however long.
+std::string cell(const std::string& text, std::size_t width) {
+    const std::string filled = padded(text, width);
+    return filled.ends_with(' ') ? filled : filled + ' ';
+}
+
 std::string line(const std::string& name, const std::string& before, const std::string& now,
                  const std::string& change, const std::string& form) {
     constexpr std::size_t kFigure = 20;
     constexpr std::size_t kChange = 10;
     std::string text = "  " + padded(name, 6);
-    if (!before.empty()) text += padded(before, kFigure - 1) + "-> ";
-    text += padded(now, kFigure);
-    if (!before.empty()) text += padded(change, kChange);
+    if (!before.empty()) text += cell(before, kFigure - 1) + "-> ";
+    text += cell(now, kFigure);
+    if (!before.empty()) text += cell(change, kChange);
     text += form;
     while (text.back() == ' ') text.pop_back();
     return text + "\n";
@@ -73,7 +79,7 @@ Figures figures_of(const Cost& cost, const Machine& machine) {
     figures.time_low = time.low.value;
     figures.time_high = time.high.value;
     if (!time.is_known()) return figures;
-    figures.binds = time.binds + " binds";
+    figures.binds = time.bound_by() + " binds";
     if (const std::string targets = targets_of(cost); !targets.empty())
         figures.binds += ", for " + targets;
     return figures;

@@ -41,7 +41,8 @@ std::string room_text(const Prediction& prediction, const Machine& machine) {
 }
 
 std::string binds_text(const TimeEstimate& time) {
-    return time.binds + " binds" + (time.second.empty() ? "" : ", then " + time.second);
+    const std::string& next = time.waiting.value > 0 ? time.binds : time.second;
+    return time.bound_by() + " binds" + (next.empty() ? "" : ", then " + next);
 }
 
 std::string row(const std::string& name, const std::string& time, const std::string& rest,

@@ -1,5 +1,6 @@
 // trace: a region's loop in time, as a trace for Perfetto and Chrome or as a picture.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -7,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/files.h"
 #include "cli/json.h"
+#include "cli/messages.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
 #include "cli/study_messages.h"
@@ -146,6 +148,25 @@ Json events_of(const std::vector<schedule::Timeline>& timelines, const State& st
     return Json{{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
 }
 
+/// A figure that is overridden and of which no timeline depends.
+std::optional<Diagnostic> refuse_unread(Context& context, const Machine& machine) {
+    const std::string& named = context.arguments.machine;
+    const std::size_t comma = named.find(',');
+    if (comma == std::string::npos) return std::nullopt;
+    const Result<Machine> base = load_machine(context.sources, named.substr(0, comma));
+    if (!base) return std::nullopt;
+    constexpr std::array kRead = {"block.capacity", "processor.clock", "processor.sustained"};
+    for (const auto& [key, figure] : machine.figures) {
+        const auto found = base->figures.find(key);
+        const bool changed = found == base->figures.end() || !(found->second == figure);
+        if (changed && std::find(kRead.begin(), kRead.end(), key) == kRead.end())
+            return unused_option("--machine", "changes `" + key + "`, which no timeline reads",
+                                 "it reads `block.capacity` and the clocks of the processor; "
+                                 "`cost --machine` reads every figure");
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Result<int> run_trace(Context& context) {
@@ -154,6 +175,7 @@ Result<int> run_trace(Context& context) {
     if (!loaded) return loaded.error();
     const Result<Setup> setup = setup_of(context);
     if (!setup) return setup.error();
+    if (const auto unread = refuse_unread(context, setup->machine)) return *unread;
     const auto found = timelines(arguments, loaded->state, *setup);
     if (!found) return found.error();
     std::string bytes;

@@ -27,6 +27,7 @@ constexpr std::array kOptions = {
     Option{"--against", [](const Arguments& a) { return !a.against.empty(); }},
     Option{"--steps", [](const Arguments& a) { return a.steps; }},
     Option{"--per-group", [](const Arguments& a) { return a.per_group; }},
+    Option{"MACHINE", [](const Arguments& a) { return !a.topic.empty(); }},
     Option{"--region", [](const Arguments& a) { return !a.region.empty(); }},
 };
 // clang-format on
@@ -39,6 +40,10 @@ struct Place {
     std::string_view why;     ///< after the option
     std::string_view help;
 };
+
+bool asks_for_no_kernels(const Arguments& a) {
+    return a.target.empty() && a.schedule.empty() && a.threads == 0;
+}
 
 constexpr std::array kPlaces = {
     Place{"run", [](const Arguments& a) { return a.device == "cpu"; },
@@ -54,18 +59,19 @@ constexpr std::array kPlaces = {
     Place{"lecture", [](const Arguments& a) { return a.sheet; },
           "--target --threads --schedule --arch --certificate --unproved ",
           "is about kernels, and `--sheet` shows none", "leave it out"},
-    Place{
-        "cost",
-        [](const Arguments& a) { return a.target.empty() && a.schedule.empty() && a.threads == 0; },
-        "--arch ", "is about kernels, and none are asked for", "add `--target`"},
+    Place{"cost", [](const Arguments& a) { return asks_for_no_kernels(a) && a.machine.empty(); },
+          "--arch ", "is about kernels, and none are asked for", "add `--target`"},
+    Place{"cost", asks_for_no_kernels, "--arch ",
+          "is about one target's kernels, and `--machine` costs the best that it runs",
+          "leave it out, or add `--target`"},
     Place{"explain", [](const Arguments& a) { return !a.topic.empty(); },
-          "--machine --sweep --against --target --threads --schedule ",
+          "--machine --sweep --against --target --schedule ",
           "is about times, and whether a command applies depends on none",
           "leave it out; without a command, `explain` says why a derivation takes its time"},
     Place{"draw", [](const Arguments& a) { return a.tile; },
           "--steps --per-group --region --machine ",
           "is about pictures of diagrams, and `--tile` draws a program", "leave one of them out"},
-    Place{"calibrate", [](const Arguments& a) { return a.print; }, "--json ",
+    Place{"calibrate", [](const Arguments& a) { return a.print; }, "--json MACHINE ",
           "is about what was measured, and `--print` measures nothing", "leave one of them out"},
     Place{"mask", [](const Arguments& a) { return !a.as.empty() || !a.output.empty(); }, "--json ",
           "gives the counts, and another form is asked for",

@@ -12,6 +12,7 @@
 #include "codegen/lowering/size_limits.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
+#include "codegen/takes.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/verify_kernel.h"
 #include "perfmodel/kernel_choice.h"
@@ -93,21 +94,15 @@ std::vector<std::string> schedule_lines(const schedule::Scheduled& scheduled,
     return lines;
 }
 
-/// Whether a refusal says what would help, which takes long to find.
-enum class Help { None, Moves };
-
 Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionProgram& region,
                                              const schedule::Request& request,
-                                             const EmitOptions& options, Help help) {
+                                             const EmitOptions& options) {
     const RegionProgram simpler = schedule::simplified(region);
     std::variant<schedule::Scheduled, schedule::Refusal> made =
         schedule::schedule(simpler, request.schedule, options.limits());
     if (const schedule::Refusal* why = std::get_if<schedule::Refusal>(&made))
         return why->setting ? messages::choice_refused(request, *why)
-                            : messages::unfit_region(
-                                  region.name, options.target, *why,
-                                  help == Help::Moves ? helpful_moves(state, region.name, options)
-                                                      : std::vector<Command>{});
+                            : messages::unfit_region(region.name, options.target, *why);
     schedule::Scheduled scheduled = std::get<schedule::Scheduled>(std::move(made));
     const RegionProgram& tiled = scheduled.region;
     std::vector<std::string> summary = schedule_lines(scheduled, tiled);
@@ -139,30 +134,12 @@ Result<lowering::LoweredRegion> lower_simt(const State& state, const RegionProgr
 }
 
 Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& region,
-                                      const schedule::Request& request, const EmitOptions& options,
-                                      Help help) {
+                                      const schedule::Request& request,
+                                      const EmitOptions& options) {
     if (const auto unknown = schedule::unknown_to(request.schedule, options.target))
         return messages::choice_unknown(request, *unknown, options.target);
     if (options.target == "simt") return lower_simt(state, region, request, options);
-    return lower_tensor(state, region, request, options, help);
-}
-
-/// What makes a region's tiles smaller.
-std::string fix_for(const State& state, const RegionProgram& program) {
-    std::string fix;
-    const auto add = [&](const char* rule, AxisId axis, std::int64_t size) {
-        if (size > 1)
-            fix += fmt::format("{}{} `{}` by less than {}", fix.empty() ? "" : " or ", rule,
-                               state.diagram[axis].name, size);
-    };
-    for (const Region& region : state.relabelling.regions) {
-        if (region_name(state.diagram, region) != program.name) continue;
-        for (const Group& group : region.groups)
-            if (group.level <= Level::Block) add("group", group.axis, group.size);
-        for (const Stream& stream : region.streams)
-            if (stream.level <= Level::Block) add("stream", stream.axis, stream.size);
-    }
-    return fix.empty() ? "group or stream an axis that a block holds whole" : fix;
+    return lower_tensor(state, region, request, options);
 }
 
 /// Whether the target's kernels run there; of an architecture by another name nothing is known.
@@ -179,10 +156,10 @@ struct Made {
 
 Result<Made> make_kernel(const State& state, const RegionProgram& region,
                          const schedule::Request& request, const EmitOptions& options,
-                         std::vector<std::string> not_newer, Help help) {
+                         std::vector<std::string> not_newer) {
     Result<lowering::LoweredRegion> lowered =
         runs_on_architecture(options)
-            ? lower(state, region, request, options, help)
+            ? lower(state, region, request, options)
             : messages::architecture_unfit(options.target, options.architecture);
     if (!lowered) return lowered.error();
     std::vector<std::string>& header = lowered->program.header;
@@ -191,9 +168,44 @@ Result<Made> make_kernel(const State& state, const RegionProgram& region,
     Made made{finish(*lowered, region), *std::move(lowered)};
     made.kernel.target = options.target;
     made.kernel.not_newer = std::move(not_newer);
-    if (made.kernel.shared_bytes > options.shared_memory)
-        return messages::shared_memory_exceeded(made.kernel, options, fix_for(state, region));
     return made;
+}
+
+bool fits(const Made& made, const EmitOptions& options) {
+    return made.kernel.shared_bytes <= options.shared_memory;
+}
+
+/// The refusal with what helps, which takes long to find.
+Diagnostic with_help(Diagnostic refusal, const State& state, const RegionProgram& region,
+                     const schedule::Request& request, EmitOptions options,
+                     const std::vector<std::string>& targets) {
+    if (!messages::is_unfit(refusal)) return refusal;
+    const Need need = [&](const State& at) -> std::optional<std::int64_t> {
+        const Result<TileProgram> program = expand(at);
+        if (!program) return std::nullopt;
+        for (const RegionProgram& each : program->regions) {
+            if (each.name != region.name) continue;
+            const Result<Made> made = make_kernel(at, each, request, options, {});
+            if (made) return made->kernel.shared_bytes;
+        }
+        return std::nullopt;
+    };
+    const auto is_taken = [&] {
+        const std::optional<std::int64_t> bytes = need(state);
+        return bytes && *bytes <= options.shared_memory;
+    };
+    messages::Mending mending;
+    for (const std::string& target : targets) {
+        options.target = target;
+        mending.moves = helpful_moves(state, region.name, options, need);
+        if (!mending.moves.empty()) break;
+    }
+    options.target = targets.front();
+    const int threads = std::exchange(options.threads, 0);
+    mending.any_threads = threads > 0 && is_taken();
+    options.threads = threads;
+    mending.simt = std::exchange(options.target, "simt") != "simt" && is_taken();
+    return messages::mended(std::move(refusal), mending);
 }
 
 /// Targets to try, the best one last.
@@ -201,6 +213,8 @@ struct Targets {
     std::vector<std::string> names;
     /// Whether the best one is wanted, rather than the last where that takes a region.
     bool best = false;
+    /// Whether a refusal says what helps.
+    bool helps = true;
 };
 
 /// The targets in the order in which they are tried for a region, and why not from the newest on.
@@ -230,17 +244,19 @@ Result<Made> choose_kernel(const State& state, const RegionProgram& region,
     std::vector<Diagnostic> refusals;
     for (const std::string& target : order.names) {
         options.target = target;
-        Result<Made> made =
-            make_kernel(state, region, request, options, order.not_newer, Help::None);
-        if (made) return made;
-        refusals.push_back(made.error().list.front());
+        Result<Made> made = make_kernel(state, region, request, options, order.not_newer);
+        if (made && fits(*made, options)) return made;
+        refusals.push_back(made ? messages::shared_memory_exceeded(made->kernel, options)
+                                : made.error().list.front());
         // What was asked for is not put aside by another target.
         if (messages::refuses_choice(refusals.back())) return Diagnostics{refusals};
         order.not_newer.push_back(refusals.back().message);
     }
-    if (messages::is_unknown_choice(refusals.back())) return Diagnostics{refusals};
-    options.target = targets.best ? order.names.back() : order.names.front();
-    return make_kernel(state, region, request, options, {}, Help::Moves);
+    if (messages::is_unknown_choice(refusals.back()) || !targets.helps)
+        return Diagnostics{refusals};
+    if (targets.best) order.names = {order.names.back()};
+    return with_help(targets.best ? refusals.back() : refusals.front(), state, region, request,
+                     options, order.names);
 }
 
 /// What keeps every target from making a region's kernel.
@@ -282,8 +298,9 @@ Result<EmittedProgram> emit_by(const State& state, const TileProgram& program,
             asked == requests->end() ? schedule::Request{} : asked->second;
         Targets own = targets;
         // What the last target does not take is made for the one before it, where nobody asked for
-        // what only the last one knows.
+        // what only one of them knows.
         if (!own.best && own.names.back() == "sm_90a" &&
+            !schedule::unknown_to(request.schedule, "sm_90a") &&
             !schedule::unknown_to(request.schedule, "sm_80"))
             own.names = {"sm_80", "sm_90a"};
         Result<Made> made = choose_kernel(state, region, request, options, own);
@@ -343,6 +360,12 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
                             const EmitOptions& options) {
     if (std::optional<Diagnostic> wrong = check_target(options.target)) return *wrong;
     return emit_by(state, program, options, {{options.target}, false});
+}
+
+bool takes(const State& state, const RegionProgram& region, const EmitOptions& options) {
+    Targets targets{{options.target}};
+    targets.helps = false;
+    return emit_by(state, {state.diagram.name, {region}}, options, targets).has_value();
 }
 
 Result<EmittedProgram> emit_best(const State& state, const TileProgram& program,

@@ -7,6 +7,12 @@
 #include "codegen/architecture.h"
 
 namespace napkin::messages {
+namespace {
+
+constexpr const char* kTooLarge = "E0902";
+constexpr const char* kUnfit = "E0905";
+
+}  // namespace
 
 Diagnostic unknown_target(const std::string& target) {
     std::string known;
@@ -16,8 +22,7 @@ Diagnostic unknown_target(const std::string& target) {
                        "targets are " + known);
 }
 
-Diagnostic shared_memory_exceeded(const EmittedKernel& kernel, const EmitOptions& options,
-                                  const std::string& fix) {
+Diagnostic shared_memory_exceeded(const EmittedKernel& kernel, const EmitOptions& options) {
     std::vector<SharedTile> tiles = kernel.shared;
     std::stable_sort(tiles.begin(), tiles.end(),
                      [](const SharedTile& a, const SharedTile& b) { return a.bytes > b.bytes; });
@@ -26,11 +31,11 @@ Diagnostic shared_memory_exceeded(const EmittedKernel& kernel, const EmitOptions
     for (std::size_t i = 0; i < std::min(tiles.size(), kShown); ++i)
         list += fmt::format("{}`{}` {}", i > 0 ? ", " : "", tiles[i].name, tiles[i].bytes);
     return plain_error(
-        "E0902",
+        kTooLarge,
         fmt::format("region `{}` needs {} bytes of shared memory a block, and {} has {}",
                     kernel.region, kernel.shared_bytes, options.architecture,
                     options.shared_memory),
-        fmt::format("{}; the largest tiles are {}", fix, list));
+        "the largest tiles are " + list);
 }
 
 Diagnostic unknown_architecture(const std::string& architecture) {
@@ -67,15 +72,30 @@ Diagnostic bad_thread_count(int threads) {
 }
 
 Diagnostic unfit_region(const std::string& region, const std::string& target,
-                        const schedule::Refusal& why, const std::vector<Command>& moves) {
-    std::string help =
-        why.help.empty() ? "use `--target simt`, which takes every region" : why.help;
-    for (std::size_t i = 0; i < moves.size(); ++i)
-        help = (i == 0 ? "" : help + ", then ") + "`" + print(moves[i]) + "`";
-    if (!moves.empty()) help += ", or use `--target simt`";
+                        const schedule::Refusal& why) {
     return plain_error(
-        "E0905",
-        fmt::format("region `{}` does not fit target `{}`: {}", region, target, why.reason), help);
+        kUnfit, fmt::format("region `{}` does not fit target `{}`: {}", region, target, why.reason),
+        why.help);
+}
+
+bool is_unfit(const Diagnostic& diagnostic) {
+    return diagnostic.code == kTooLarge || diagnostic.code == kUnfit;
+}
+
+Diagnostic mended(Diagnostic unfit, const Mending& mending) {
+    std::string moves;
+    for (const Command& move : mending.moves)
+        moves += (moves.empty() ? "`" : ", then `") + print(move) + "`";
+    const bool too_large = unfit.code == kTooLarge;
+    std::vector<std::string> ways;
+    if (mending.any_threads) ways.emplace_back("leave out `--threads`");
+    if (!moves.empty()) ways.push_back(moves);
+    if (ways.empty() && !too_large && !unfit.help.empty()) ways.push_back(unfit.help);
+    if (mending.simt) ways.emplace_back("use `--target simt`");
+    if (ways.empty()) ways.emplace_back("group or stream in smaller tiles");
+    const std::string fix = fmt::format("{}", fmt::join(ways, ", or "));
+    unfit.help = too_large ? fix + "; " + unfit.help : fix;
+    return unfit;
 }
 
 Diagnostic unsupported_save(const std::string& array, std::string_view type) {

@@ -11,7 +11,7 @@ namespace napkin::messages {
 
 [[nodiscard]] Diagnostic unknown_target(const std::string& target);
 [[nodiscard]] Diagnostic shared_memory_exceeded(const EmittedKernel& kernel,
-                                                const EmitOptions& options, const std::string& fix);
+                                                const EmitOptions& options);
 [[nodiscard]] Diagnostic unknown_architecture(const std::string& architecture);
 [[nodiscard]] Diagnostic architecture_unfit(const std::string& target,
                                             const std::string& architecture);
@@ -19,8 +19,17 @@ namespace napkin::messages {
                                        std::int64_t size);
 [[nodiscard]] Diagnostic bad_thread_count(int threads);
 [[nodiscard]] Diagnostic unfit_region(const std::string& region, const std::string& target,
-                                      const schedule::Refusal& why,
-                                      const std::vector<Command>& moves);
+                                      const schedule::Refusal& why);
+/// What was tried and makes a region fit.
+struct Mending {
+    std::vector<Command> moves;  ///< one after the other
+    bool any_threads = false;    ///< whether a block of other threads does
+    bool simt = false;           ///< whether that target takes the region as it is
+};
+/// Whether a region does not fit, by its shape or its size.
+[[nodiscard]] bool is_unfit(const Diagnostic& diagnostic);
+/// Such a diagnostic with what mends it.
+[[nodiscard]] Diagnostic mended(Diagnostic unfit, const Mending& mending);
 [[nodiscard]] Diagnostic unsupported_save(const std::string& array, std::string_view type);
 
 }  // namespace napkin::messages

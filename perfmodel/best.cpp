@@ -147,9 +147,14 @@ std::variant<TransferKind, NotApplicable> kind_of(const RegionCost& cost) {
     std::optional<TransferKind> kind;
     if (block.transferred.ideal_bits && block.memory.ideal_bits)
         kind = kind_in(*block.transferred.ideal_bits, *block.memory.ideal_bits);
-    if (!kind)
-        return NotApplicable{"it is neither a matmul nor of one product of group sizes",
-                             "group what its outputs keep, and stream what they do not"};
+    if (!kind) {
+        const bool tiled = std::any_of(cost.sizes.begin(), cost.sizes.end(),
+                                       [](const auto& size) { return is_tile_size(size.first); });
+        return NotApplicable{
+            tiled ? "its transfers are neither a matmul's nor of one product of group sizes"
+                  : "it has no groups whose sizes could be better",
+            "group what its outputs keep, and stream what they do not"};
+    }
     // A group or chunk beyond its axis is the axis.
     auto sizes = cost.sizes;
     for (auto& [symbol, size] : sizes)

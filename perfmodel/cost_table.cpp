@@ -61,13 +61,13 @@ std::string bytes_text(const Amount& amount) {
     return text_of(Bytes{static_cast<double>(amount.bytes())});
 }
 
-std::string sizes_text(const char* verb, const char* tiles, const std::vector<SizeInUse>& uses,
+std::string sizes_text(const char* verb, const char* tile, const std::vector<SizeInUse>& uses,
                        const SymbolNames& names) {
     std::string text;
     for (const SizeInUse& use : uses)
         text += "  " + std::string(verb) + " " + use.axis + " by " + std::to_string(use.size) +
                 " at " + std::string(name_of(use.level)) + ": " + names(use.symbol) + ", " +
-                grouped(use.count) + " " + tiles + "\n";
+                grouped(use.count) + " " + tile + (use.count == 1 ? "\n" : "s\n");
     return text;
 }
 
@@ -207,14 +207,17 @@ std::string time_text(const RegionCost& cost, const Machine& machine) {
         " on " + machine.name +
         (cost.work && !cost.work->target.empty() ? " for " + cost.work->target : "");
     if (!time.is_known()) return "  no time" + where + why_no_time(cost, machine);
-    std::string text = "  " + interval_text(time) + where + ", bound by " + time.binds + "\n  " +
-                       filling_text(cost, time, machine) + "\n";
+    std::string text = "  " + interval_text(time) + where + ", bound by " + time.bound_by() +
+                       "\n  " + filling_text(cost, time, machine) + "\n";
     std::vector<Row> rows;
     for (const TimeTerm& term : time.terms)
         rows.push_back({"  " + term.name,
                         term.low == term.high ? text_of(term.low)
                                               : text_of(term.low) + " to " + text_of(term.high),
                         term.from});
+    if (time.waiting.value > 0)
+        rows.push_back({"  waiting", text_of(time.waiting),
+                        "of blocks for what comes before, beside all of these"});
     if (!time.latency.parts.empty()) rows.push_back(latency_row(time.latency));
     text += aligned(rows) + uncounted_text(time.latency, machine) + energy_text(time, machine);
     text += excess_text(cost, machine);
@@ -317,8 +320,8 @@ std::vector<TableColumn> table_columns(const RegionCost& cost) {
 std::string print_table(const Cost& cost, const Machine* machine, std::size_t columns) {
     std::string text;
     for (const RegionCost& region : cost.regions) {
-        text += region.name + "\n" + sizes_text("group", "groups", region.groups, region.names) +
-                sizes_text("stream", "chunks", region.streams, region.names) +
+        text += region.name + "\n" + sizes_text("group", "group", region.groups, region.names) +
+                sizes_text("stream", "chunk", region.streams, region.names) +
                 columns_text(region, columns) + levels_text(region, columns) +
                 arithmetic_text(region);
         if (machine != nullptr) text += time_text(region, *machine);

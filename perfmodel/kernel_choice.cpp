@@ -26,6 +26,11 @@ KernelRequest on(const std::string& target, KernelRequest request) {
     return request;
 }
 
+schedule::Refusal unknown_choice(const schedule::SettingName& choice, const std::string& target) {
+    return {"target `" + target + "` has no choice `" + text_of(choice) + "`",
+            "leave it out, or choose another target", choice};
+}
+
 bool has_room(const KernelWork& work, const KernelRequest& request) {
     return work.shared_bytes <= static_cast<double>(request.limits.shared_memory);
 }
@@ -46,7 +51,12 @@ Choice choose(const RegionProgram& region, const RegionCost& cost, const KernelR
     Choice choice;
     for (const char* target : {kWarpGroups, kWarps}) {
         if (target == kWarpGroups && request.target != kWarpGroups) continue;
-        if (schedule::unknown_to(request.schedule, target)) continue;
+        if (const auto unknown = schedule::unknown_to(request.schedule, target)) {
+            choice.why_none = unknown_choice(*unknown, target);
+            choice.refused = !request.best && target == request.target;
+            if (choice.refused) break;
+            continue;
+        }
         auto made = tensor_work(region, cost, on(target, request));
         if (KernelWork* work = std::get_if<KernelWork>(&made)) {
             if (request.best && !has_room(*work, request)) continue;
@@ -119,7 +129,9 @@ void add_work(const RegionProgram& region, const KernelRequest& request, RegionC
     if (held > request.limits.shared_memory + kRegisters) return;
     Choice choice;
     if (request.target != kPlain) choice = choose(region, cost, request);
-    if (choice.refused || (!choice.work && schedule::unknown_to(request.schedule, kPlain)))
+    const auto unknown = schedule::unknown_to(request.schedule, kPlain);
+    if (unknown && request.target == kPlain) choice.why_none = unknown_choice(*unknown, kPlain);
+    if (choice.refused || (!choice.work && unknown))
         cost.refused = std::move(choice.why_none);
     else
         cost.work = choice.work ? std::move(choice.work) : plain_work(region, cost);

@@ -152,6 +152,26 @@ std::string text_of(Seconds time) {
     return fmt::format("{:.3g} us", time.value * 1e6);
 }
 
+namespace {
+
+/// What is left of a kernel's time were its pipelines busy one after the other, where that is
+/// longer than any of them is. Processors that have no block wait for nothing.
+Seconds waiting_of(const KernelWork& work, const Machine& machine, const TimeEstimate& time) {
+    if (work.target.empty()) return {};
+    const auto blocks = static_cast<double>(std::max<std::int64_t>(work.blocks, 1));
+    const double idle = std::max(1.0, static_cast<double>(machine.processors()) / blocks);
+    Seconds rest = time.low;
+    for (const TimeTerm& part : time.latency.parts) rest = rest - part.low;
+    Seconds busiest;
+    for (const TimeTerm& term : time.terms) {
+        rest = rest - idle * term.low;
+        busiest = std::max(busiest, idle * term.low);
+    }
+    return rest > busiest ? rest : Seconds{};
+}
+
+}  // namespace
+
 TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
     const BlockClock clock(machine);
     TimeEstimate time;
@@ -169,6 +189,7 @@ TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
     time.high = Seconds{times.high};
     time.low = Seconds{times.low};
     time.latency = latency_of(work, machine);
+    if (time.is_known()) time.waiting = waiting_of(work, machine, time);
     if (time.is_known()) time.energy = energy_of(work, all, clock.from_device(work), machine, time);
     return time;
 }
@@ -195,6 +216,7 @@ TimeEstimate time_of(const Cost& cost, const Machine& machine) {
         total.latency = time.latency;
         total.binds = time.binds;
         total.second = time.second;
+        total.waiting = time.waiting;
         total.resident = time.resident;
     }
     total.waves = waves;

@@ -49,9 +49,13 @@ struct TimeEstimate {
     Seconds high;
     std::string binds;   ///< the pipeline that is busy longest
     std::string second;  ///< the one after it; empty where there is none
+    /// What no pipeline hides beside launch and start, where that is longer than any is busy.
+    Seconds waiting;
     Energy energy;
     std::int64_t resident = 1;  ///< blocks that one processor holds at once
     std::int64_t waves = 1;
+    /// What the time is of: `waiting`, or the pipeline that is busy longest.
+    [[nodiscard]] std::string bound_by() const { return waiting.value > 0 ? "waiting" : binds; }
     [[nodiscard]] Seconds middle() const { return 0.5 * (low + high); }
     /// Whether there is one: it is endless where there is none (block_time.h).
     [[nodiscard]] bool is_known() const { return std::isfinite(high.value); }

@@ -10,7 +10,7 @@
 namespace napkin::schedule {
 namespace {
 
-constexpr const char* kSmaller = "choose smaller groups or chunks, or use `--target simt`";
+constexpr const char* kSmaller = "choose smaller groups or chunks";
 
 /// Floats of fragments that a thread may hold beside everything else.
 constexpr std::int64_t kFragmentRegisters = 200;

@@ -247,8 +247,7 @@ private:
     static constexpr std::int64_t kPanel = 64;         // columns in shared memory, side by side
     static constexpr std::int64_t kMostGroups = 4;
     static constexpr std::int64_t kOthers = 40;  // registers beside the elements
-    static constexpr const char* kOtherTiles =
-        "choose other groups or chunks, or use `--target sm_80`";
+    static constexpr const char* kOtherTiles = "choose other groups or chunks";
     static constexpr const char* kFewerResident =
         "choose smaller groups or chunks, or leave it out, and a block has one for itself";
 
@@ -280,7 +279,10 @@ private:
             (limits_.threads > 0 && limits_.threads != 32 * shape.warps()))
             return schedule::refused({fmt::format("{} rows take {} warps down", rows_, shape.down),
                                       {"warps", "warps_down", "warps_across"}},
-                                     wanted_, "leave it out, and the planner chooses");
+                                     wanted_,
+                                     as_wanted(shape, wanted_)
+                                         ? "leave out `--threads`"
+                                         : "leave it out, and the planner chooses");
         constexpr std::int64_t kMostThreads = 2048;
         const std::int64_t threads = threads_of(down_ * across);
         if (made.resident * threads > kMostThreads)
@@ -374,7 +376,7 @@ void widen_panels(const RegionProgram& region, const Limits& limits, Plan& plan)
 std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits& limits,
                                       const RegionSchedule& wanted, Plan& plan) {
     if (const std::optional<std::string> why = why_no_groups(region, plan))
-        return Refusal{*why, "use `--target sm_80`", std::nullopt};
+        return Refusal{*why, "", std::nullopt};
     plan.resident = wanted.resident.value_or(1);
     if (std::optional<Refusal> refusal = GroupArrangement(region, limits, wanted, plan).run())
         return refusal;

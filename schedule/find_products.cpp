@@ -29,8 +29,7 @@ void Planner::find_products() {
         if (axes.size() > 2)
             return refuse(fmt::format("`{}` has {} in one block, which holds arrays of two axes",
                                       target, names(axes)),
-                          "group or stream all of them but two by 1, or use `--target simt`",
-                          narrowing(axes, 1));
+                          "group or stream all of them but two by 1", narrowing(axes, 1));
         const auto counts = [&](AxisId axis) { return wide(axis); };
         const auto along = [&](const Expression& factor) {
             return axes_along(plan_.tile_axes, factor);
@@ -40,8 +39,7 @@ void Planner::find_products() {
         if (!contraction) continue;
         if (depth.size() > 1)
             return refuse(fmt::format("`{}` sums over {} at once", target, names(depth)),
-                          "stream all of them but one by 1, or use `--target simt`",
-                          narrowing(depth, 1));
+                          "stream all of them but one by 1", narrowing(depth, 1));
         products_.push_back({leaf, *std::move(contraction)});
     }
 }
@@ -135,8 +133,7 @@ void Planner::settle(const Compute& compute, Product& product) {
                 fmt::format("`{}` multiplies `{}`, which is {}",
                             array_of(compute.targets.front()).name, array_of(*variable).name,
                             name_of(operand.type)),
-                fmt::format("declare `{}` as f32, tf32, bf16 or f16 where that is precise enough, "
-                            "or use `--target simt`",
+                fmt::format("declare `{}` as f32, tf32, bf16 or f16 where that is precise enough",
                             array_of(*variable).name));
         loaded[side == &product.left ? 0 : 1] = operand;
         if ((is_multiplied(operand.type) || is_in_parts(operand.type)) && tile.home == Home::Matrix)

@@ -63,7 +63,7 @@ void Planner::refuse_levels() {
     refuse(fmt::format("it {} `{}` at {}, and the warps of a block share its tiles by themselves",
                        below->grouped ? "groups" : "streams", name(below->axis),
                        name_of(below->level)),
-           "use `--target simt`", {std::move(undo)});
+           "", {std::move(undo)});
 }
 
 std::vector<Command> Planner::narrowing(const std::vector<AxisId>& axes, std::int64_t size) const {

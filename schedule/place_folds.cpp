@@ -35,8 +35,7 @@ void Planner::find_serial(LeafId leaf, const Compute& compute, const Fold& fold)
         return refuse(fmt::format("`{}` is folded along {} and has no index along `{}`, which its "
                                   "warps share",
                                   target, names(along), name(*plan_.row)),
-                      "use `--target simt`, or compute it in a region of its own",
-                      narrowing(along, 1));
+                      "compute it in a region of its own", narrowing(along, 1));
     if (home == Home::Shared || along.empty()) return;
     if (home == Home::Fragment) {
         Serial serial{along, std::nullopt, fold.values.front(), compute.reads};
@@ -60,8 +59,7 @@ void Planner::find_serial(LeafId leaf, const Compute& compute, const Fold& fold)
     if (plan_.serial.contains(leaf)) return;
     refuse(fmt::format("`{}` folds along {} at once what the block computes along {}", target,
                        names(along), along.size() == 1 ? "it" : "them"),
-           "use `--target simt`, or compute what it folds in a region of its own",
-           narrowing(along, 1));
+           "compute what it folds in a region of its own", narrowing(along, 1));
 }
 
 /// Replaces what threads hold along the serial axes by what it is computed from; false where that
@@ -143,13 +141,11 @@ void Planner::check_folds() {
         if (plan_.tiles.at(compute->targets.front()).home != Home::Thread)
             refuse(
                 fmt::format("`{}` folds along `{}`, which warps share", target, name(*plan_.row)),
-                "use `--target simt`, or compute it in a region of its own",
-                narrowing({*plan_.row}, 16));
+                "compute it in a region of its own", narrowing({*plan_.row}, 16));
         else if (others.size() > 1)
             refuse(fmt::format("`{}` folds along {} at once", target,
                                names({*plan_.row, others[0], others[1]})),
-                   "use `--target simt`, or compute it in a region of its own",
-                   narrowing(others, 1));
+                   "compute it in a region of its own", narrowing(others, 1));
         plan_.across_warps = true;
     }
 }
@@ -171,7 +167,7 @@ void Planner::check_ordered(const Compute& compute) {
     const auto refuse_it = [&](std::string why) {
         refuse(fmt::format("`{}` is a {} along `{}`, {}", array_of(compute.targets.front()).name,
                            scan ? "scan" : "selection", name(over), std::move(why)),
-               "use `--target simt`, or compute it in a region of its own");
+               "compute it in a region of its own");
     };
     if (over == plan_.row) return refuse_it("which warps share");
     if (scan ? home != Home::Fragment : home != Home::Row && home != Home::Thread)
@@ -191,7 +187,7 @@ void Planner::check_reads() {
                         refuse(fmt::format("`{}` is read where `{}` says, which it computes",
                                            region_.arrays[place.load->array.index()].name,
                                            region_.arrays[array.index()].name),
-                               "use `--target simt`, or compute it in a region of its own");
+                               "compute it in a region of its own");
     for (const auto& [leaf, compute] : computes_)
         for (const VariableId variable : compute->reads) {
             const Tile& tile = plan_.tiles.at(variable);
@@ -214,7 +210,7 @@ void Planner::check_reads() {
                                            "thread holds",
                                            array_of(compute->targets.front()).name, array.name,
                                            name(axis)),
-                               "use `--target simt`, or compute it in a region of its own");
+                               "compute it in a region of its own");
                 }
             };
             for (const Expression* expression : expressions_of(compute->statement))

@@ -43,13 +43,11 @@ void Planner::place_computed(VariableId variable) {
     if (one_row && others.size() == 2)
         return refuse(fmt::format("`{}` runs along {}, and the region folds both",
                                   region_.arrays[info.array.index()].name, names(axes)),
-                      "compute the folds in regions of their own, or use `--target simt`",
-                      narrowing(axes, 1));
+                      "compute the folds in regions of their own", narrowing(axes, 1));
     if (others.size() > 2 || (has_row && others.size() > 1))
         return refuse(fmt::format("`{}` has {} in one block, which holds arrays of two axes",
                                   region_.arrays[info.array.index()].name, names(axes)),
-                      "group or stream all of them but two by 1, or use `--target simt`",
-                      narrowing(axes, 1));
+                      "group or stream all of them but two by 1", narrowing(axes, 1));
     if (!others.empty()) tile.column = others.front();
     if (has_row || one_row) {
         tile.home = others.empty() ? Home::Row : Home::Fragment;

@@ -90,7 +90,7 @@ void Planner::try_plan() {
     const std::vector<std::optional<AxisId>> rows = row_candidates();
     if (rows.empty())
         return refuse("its products share no axis that could be the rows of all of them",
-                      "compute them in regions of their own, or use `--target simt`");
+                      "compute them in regions of their own");
     const Plan start = plan_;
     std::optional<Plan> published;
     std::optional<Refusal> first;

@@ -257,7 +257,7 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     Program program = passes.back().second;
     if (limits.warp_groups && program.rings.empty())
         return Refusal{"threads read what they work on themselves, and nothing is copied for them",
-                       "use `--target sm_80`", std::nullopt};
+                       "", std::nullopt};
     if (limits.warp_groups) {
         add_finishes(program);
         passes.emplace_back("add_finishes", program);

@@ -125,14 +125,18 @@ public:
                 Op& op = program_[filling.op];
                 const auto& [least, most] = filling.readers;
                 if (is_copied(filling)) op.lead = std::get<std::int64_t>(ahead);
+                program_[filling.buffer].stages = op.lead - least + 1;
+                if (!program_.apart(filling.op)) continue;
                 const std::int64_t used = filling.readers.used();
+                const std::int64_t fewest =
+                    std::max(used, stages_beside(program_, loop->body, fillings, at));
+                const std::optional<std::int64_t> own = chosen(filling);
+                if (own && *own < fewest)
+                    return refusal(filling, fmt::format("`{}` needs {} for what is in use at once",
+                                                        name(filling), fewest));
                 // One is filled while the others are in use.
-                program_[filling.buffer].stages =
-                    program_.apart(filling.op)
-                        ? std::max({chosen(filling).value_or(
-                                        stages_ > 1 ? std::max(stages_, used + 1) : stages_),
-                                    used, stages_beside(program_, loop->body, fillings, at)})
-                        : op.lead - least + 1;
+                const std::int64_t free = stages_ > 1 ? std::max(stages_, used + 1) : stages_;
+                program_[filling.buffer].stages = own.value_or(std::max(free, fewest));
             }
         }
         return std::nullopt;
@@ -146,10 +150,8 @@ private:
         return names_[filling.buffer.index()];
     }
     [[nodiscard]] std::optional<std::int64_t> chosen(const Filling& filling) const {
-        const auto found = chosen_.find(name(filling));
         const bool copied = is_copied(filling) || program_.apart(filling.op);
-        if (found == chosen_.end() || !copied) return std::nullopt;
-        return found->second;
+        return copied ? choice_of(chosen_, name(filling)) : std::nullopt;
     }
 
     /// All copies of a chunk are made at once: so early that each ring has its stages, and before
@@ -184,7 +186,7 @@ private:
 
     [[nodiscard]] Refusal refusal(const Filling& filling, std::string reason) const {
         return {std::move(reason), "leave it out, and it follows",
-                SettingName{"stages", name(filling)}};
+                SettingName{"stages", chosen_.contains(name(filling)) ? name(filling) : ""}};
     }
 
     Program& program_;
@@ -193,16 +195,27 @@ private:
     const std::vector<std::string> names_;
 };
 
-/// Two barriers a stage; the buffers of a ring have as many.
-void size_rings(Program& program) {
+/// Two barriers a stage; the buffers of a ring have as many. Refuses to have one asked for fewer.
+std::optional<Refusal> size_rings(Program& program,
+                                  const std::map<std::string, std::int64_t>& chosen) {
+    const std::vector<std::string> names = names_of(program).buffers;
     for (const Ring& ring : program.rings) {
         constexpr std::int64_t kBytes = 16;
         std::int64_t stages = 1;
         for (const BufferId buffer : ring.buffers)
             stages = std::max(stages, program[buffer].stages);
-        for (const BufferId buffer : ring.buffers) program[buffer].stages = stages;
+        for (const BufferId buffer : ring.buffers) {
+            const std::string& name = names[buffer.index()];
+            const auto own = chosen.find(name);
+            if (own != chosen.end() && own->second < stages)
+                return Refusal{
+                    fmt::format("what is copied together with `{}` has {}", name, stages),
+                    "leave it out, and it follows", SettingName{"stages", name}};
+            program[buffer].stages = stages;
+        }
         program[ring.barriers].bytes = kBytes * stages;
     }
+    return std::nullopt;
 }
 
 bool copies_late(const Program& program, const Body& body) {
@@ -246,8 +259,7 @@ std::optional<Refusal> set_stages(Program& program, std::int64_t stages,
                                   const std::map<std::string, std::int64_t>& chosen) {
     if (std::optional<Refusal> refusal = StageSetter(program, stages, chosen).run(program.body))
         return refusal;
-    size_rings(program);
-    return std::nullopt;
+    return size_rings(program, chosen);
 }
 
 }  // namespace napkin::schedule

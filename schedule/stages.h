@@ -7,9 +7,9 @@
 namespace napkin::schedule {
 
 /// Gives the rings that copies fill in loops their stages: those that are chosen for a ring by its
-/// name, otherwise so many, more where their readers lead each other; and their copies the lead
-/// that keeps all of them in use. What operations publish for later turns gets the slots that this
-/// takes. Refuses what cannot be chosen.
+/// name or for all, otherwise so many, more where their readers lead each other; and their copies
+/// the lead that keeps all of them in use. What operations publish for later turns gets the slots
+/// that this takes. Refuses what cannot be chosen.
 [[nodiscard]] std::optional<Refusal> set_stages(Program& program, std::int64_t stages,
                                                 const std::map<std::string, std::int64_t>& chosen);
 

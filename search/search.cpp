@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "derive/tile_program.h"
+#include "perfmodel/time.h"
 #include "search/kernels.h"
 #include "search/recomputations.h"
 #include "search/starts.h"
@@ -20,9 +22,22 @@ std::string interval_text(const TimeEstimate& time) {
     return low == high ? low : low + " to " + high;
 }
 
+/// What no tiles change: that the arrays of a box do not fit the device.
+std::optional<Excess> arrays_too_large(const Diagram& diagram, const Machine& machine) {
+    const Result<TileProgram> program = expand(initial_state(diagram), OpaqueBoxes::Keep);
+    if (!program) return std::nullopt;
+    for (const RegionProgram& region : program->regions) {
+        const Result<RegionCost> cost = quick_cost_of(region);
+        if (!cost) continue;
+        for (const Excess& excess : excesses_of(*cost, machine))
+            if (excess.level == Level::Device) return excess;
+    }
+    return std::nullopt;
+}
+
 /// Why there is no result.
-Diagnostic nothing_found(const SearchResult& result, const std::string& diagram,
-                         const Machine& machine) {
+Diagnostic nothing_found(const SearchResult& result, const Diagram& plain, const Machine& machine) {
+    const std::string& diagram = plain.name;
     if (result.not_served > 0)
         return plain_error(
             "E0933",
@@ -36,10 +51,12 @@ Diagnostic nothing_found(const SearchResult& result, const std::string& diagram,
                         "regions were searched",
                         diagram, machine.name, result.searched, result.regions),
             "give it more `--seconds`");
+    const std::optional<Excess> too_large = arrays_too_large(plain, machine);
     return plain_error(
         "E0932", fmt::format("no derivation of `{}` that was tried fits {}", diagram, machine.name),
-        "its smallest tiles exceed a capacity, or no rule applies: `derive -i` and `suggest` "
-        "say which");
+        too_large ? describe(*too_large) + "; `--set` makes the diagram smaller"
+                  : "its smallest tiles exceed a capacity, or no rule applies: `derive -i` and "
+                    "`suggest` say which");
 }
 
 /// One start after the other, the later ones for what is faster than what is found.
@@ -129,7 +146,7 @@ Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
     if (initial_state(diagram).relabelling.regions.empty())
         return plain_error("E0931", "the diagram computes nothing");
     SearchResult result = Searches(machine, options).run(diagram);
-    if (result.ranked.empty()) return nothing_found(result, diagram.name, machine);
+    if (result.ranked.empty()) return nothing_found(result, diagram, machine);
     return result;
 }
 
@@ -137,7 +154,7 @@ std::string print(const Candidate& candidate, const Machine& machine, const std:
     const auto moved = candidate.cost.transferred.find(Level::Block);
     std::string text = fmt::format("# found for {}{}: {}, bound by {}", machine.name,
                                    target.empty() ? "" : fmt::format(" with --target {}", target),
-                                   interval_text(candidate.time), candidate.time.binds);
+                                   interval_text(candidate.time), candidate.time.bound_by());
     if (moved != candidate.cost.transferred.end())
         text += ", H = " + text_of(Bytes{static_cast<double>(moved->second.bytes())});
     text += "\n";

@@ -54,7 +54,8 @@ Diagnostic host_compiler_missing() {
 
 Diagnostic cannot_write_cache(const std::string& path, const std::string& why) {
     return plain_error("E0917", fmt::format("cannot write `{}`: {}", path, why),
-                       "check the folder's permissions and the space on its disk");
+                       "check the folder's permissions and the space on its disk, or name another "
+                       "in `XDG_CACHE_HOME`");
 }
 
 Diagnostic size_is_fixed(const std::string& kernel, const std::string& axis, std::int64_t fixed,

@@ -21,6 +21,14 @@ void Context::report(Diagnostic diagnostic) {
     errors.add(std::move(diagnostic));
 }
 
+void Context::warn(Diagnostic warning) {
+    if (std::none_of(warnings.list.begin(), warnings.list.end(), [&](const Diagnostic& known) {
+            return known.code == warning.code &&
+                   known.primary.span.begin == warning.primary.span.begin;
+        }))
+        warnings.add(std::move(warning));
+}
+
 bool Context::claim(const syntax::Name& name) {
     const auto [place, fresh] = places.emplace(name.text, name.span);
     if (!fresh) report(messages::defined_twice(name.span, name.text, place->second));

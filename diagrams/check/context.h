@@ -50,6 +50,8 @@ struct Context {
 
     /// Adds an error unless the same one was reported at the same place.
     void report(Diagnostic diagnostic);
+    /// Adds a warning once at a place: a library's definition has its argument several times.
+    void warn(Diagnostic warning);
     [[nodiscard]] Axis& axis(AxisId id) { return diagram.axes[id.index()]; }
     [[nodiscard]] Array& array(ArrayId id) { return diagram.arrays[id.index()]; }
     /// Records a name of the diagram; reports a second definition and returns false.

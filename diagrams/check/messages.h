@@ -120,5 +120,7 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic unused(Span place, std::string_view what, std::string_view name);  // W0502
 [[nodiscard]] Diagnostic hides_by_a_number(Span place);
 [[nodiscard]] Diagnostic index_as_size(Span place, std::string_view axis);  // W0503
+[[nodiscard]] Diagnostic folds_the_same(Span place, std::string_view axis,
+                                        const std::vector<std::string>& varies);  // W0505
 
 }  // namespace napkin::messages

@@ -204,4 +204,14 @@ Diagnostic index_as_size(Span place, std::string_view axis) {
                               ")`; if the index is meant, say so with `f32(", axis, ")`"}));
 }
 
+Diagnostic folds_the_same(Span place, std::string_view axis,
+                          const std::vector<std::string>& varies) {
+    std::string has;
+    for (const std::string& each : varies) has += (has.empty() ? "" : ", ") + quoted(each);
+    return make_warning(
+        "W0505", place, join({"nothing that is folded along ", quoted(axis), " has that axis"}),
+        join({"the same at every ", quoted(axis)}),
+        join({"it has ", has, ": fold along one of these, or read an array at ", quoted(axis)}));
+}
+
 }  // namespace napkin::messages

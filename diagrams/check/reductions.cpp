@@ -161,6 +161,7 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
         made.body = Select{over->front(), std::nullopt, std::move(values->front())};
     else
         made.body = Fold{monoid->second, *over, std::move(*values), {}, source.every_prefix};
+    warn_of_the_same(made);
     if (source.exclusive) shift(made);
     find_free(made);
     return made;
@@ -210,6 +211,7 @@ std::optional<Reduction> Resolver::topk(const syntax::Call& call, Span span, con
     made.span = span;
     made.ranked = true;
     made.body = Select{over->front(), std::nullopt, std::move(*operand)};
+    warn_of_the_same(made);
     find_free(made);
     return made;
 }
@@ -236,6 +238,21 @@ void Resolver::find_free(Reduction& reduction) const {
         if (contains(used, axis)) reduction.free.push_back(axis);
     for (AxisId axis : used)
         if (!contains(target_axes_, axis)) reduction.free.push_back(axis);
+}
+
+/// Of what varies, but not along an axis that it is folded along; a constant counts.
+void Resolver::warn_of_the_same(const Reduction& reduction) {
+    std::set<AxisId> used;
+    Reduction copy = reduction;
+    for (const auto& [value, identity] : values_with_identity(context_.diagram, copy))
+        used.merge(axes_used(*value));
+    if (used.empty()) return;
+    std::vector<std::string> varies;
+    for (const AxisId axis : used) varies.push_back(context_.axis(axis).name);
+    for (const AxisId axis : over_of(reduction))
+        if (!used.contains(axis) && !context_.axis(axis).woven)
+            context_.warn(
+                messages::folds_the_same(reduction.span, context_.axis(axis).name, varies));
 }
 
 bool Resolver::needs(Reduction& reduction, const std::vector<Expression>& guards) const {

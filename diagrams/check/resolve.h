@@ -101,6 +101,7 @@ private:
                                                     const std::vector<syntax::Name>& names,
                                                     const Scope& scope);
     void find_free(Reduction& reduction) const;
+    void warn_of_the_same(const Reduction& reduction);
     void shift(Reduction& scan) const;
     /// Whether a reduction's accesses are inside only where `guards` hold.
     [[nodiscard]] bool needs(Reduction& reduction, const std::vector<Expression>& guards) const;

@@ -49,14 +49,7 @@ private:
             std::get_if<Number>(is_negated ? &negated->arguments[0].node : &branch.node);
         if (number == nullptr || !std::isfinite(number->value)) return;
         if ((is_negated ? -number->value : number->value) > -kHuge) return;
-        // A library's definition has its argument several times.
-        Diagnostic warning = messages::hides_by_a_number(branch.span);
-        const std::vector<Diagnostic>& known = context_.warnings.list;
-        if (std::none_of(known.begin(), known.end(), [&](const Diagnostic& each) {
-                return each.code == warning.code &&
-                       each.primary.span.begin == warning.primary.span.begin;
-            }))
-            context_.warnings.add(std::move(warning));
+        context_.warn(messages::hides_by_a_number(branch.span));
     }
 
     void check_call(const Apply& call, Span span) {

@@ -101,6 +101,10 @@ Diagnostic Cursor::stray_token(std::string_view expected_instead) const {
             help +=
                 "; a reduction has its axes in parentheses, `sum(x) ...`, and a named "
                 "operation its argument, `mean[x](...)`";
+        else if (previous().kind == TokenKind::Identifier)
+            help +=
+                "; a named operation has its argument in parentheses, `relu(...)`, and a "
+                "reduction its axes, `sum(x) ...`";
         return messages::missing_operator(here(), found(), std::move(help));
     }
     if (kind == TokenKind::Not)
@@ -108,6 +112,7 @@ Diagnostic Cursor::stray_token(std::string_view expected_instead) const {
                                           "conditions are joined by `and` or `or`");
     std::string help;
     if (kind == TokenKind::Assign) help = "`==` compares";
+    if (kind == TokenKind::Semicolon) help = "a line ends without `;`";
     return messages::expected(here(), expected_instead, found(), std::move(help));
 }
 

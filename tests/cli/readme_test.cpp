@@ -252,6 +252,16 @@ TEST_CASE("the gallery is what its script makes of the examples") {
     CHECK_GT(pictures, 40);
 }
 
+TEST_CASE("pages whose commands write to a folder say how to make it") {
+    std::vector<std::filesystem::path> pages = lessons();
+    for (const char* name : {"docs/paper.md", "docs/machines.md"}) pages.push_back(kRoot / name);
+    for (const std::filesystem::path& path : pages) {
+        INFO(path.string());
+        CHECK_LT(read_text(path).find("`SCRATCH=$(mktemp -d)`"),
+                 read_text(path).find("> $SCRATCH"));
+    }
+}
+
 TEST_CASE("links of the documents lead somewhere") {
     std::vector<std::filesystem::path> pages = lessons();
     for (const char* name :

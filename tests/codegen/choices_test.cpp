@@ -178,6 +178,25 @@ TEST_CASE("choices: what is asked to lead no other does not") {
     CHECK_EQ(leading("[O]\nleads = 0"), 0);
 }
 
+TEST_CASE("choices: a number of stages for all is that of each") {
+    const test::Example example = test::example("matmul");
+    const State state = test::derive(test::load(example.diagram),
+                                     "group a by 128\ngroup c by 128\nstream b by 64\n");
+    for (const char* target : {"sm_80", "sm_90a"})
+        for (const std::int64_t stages : {1, 2, 3, 5}) {
+            INFO(std::string(target), ", ", stages);
+            const auto stages_of = [&](const std::string& choice) {
+                const Result<EmittedProgram> program =
+                    emitted(state, requests_from("[C]\nstages" + choice), target);
+                if (!program) FAIL(program.error().list.front().message);
+                return program->kernels.front().choices.stages;
+            };
+            const std::map<std::string, std::int64_t> each{{"A", stages}, {"B", stages}};
+            CHECK_EQ(stages_of(fmt::format(" = {}", stages)), each);
+            CHECK_EQ(stages_of(fmt::format(" = {{ A = {0}, B = {0} }}", stages)), each);
+        }
+}
+
 TEST_CASE("choices: lines of a derivation are a file's tables, and the last word counts") {
     const test::Example example = test::example("attention");
     const auto kernel = [&](const std::string& lines, const std::string& file) {

@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "tests/derive/programs.h"
+#include "tests/support/examples.h"
 #include "tests/support/random_derivation.h"
 #include "tests/support/random_diagram.h"
 
@@ -18,9 +19,9 @@ struct Refusal {
     std::string help;
 };
 
-std::optional<Refusal> refusal_of(const State& state) {
+std::optional<Refusal> refusal_of(const State& state, const std::string& target = "sm_80") {
     EmitOptions options;
-    options.target = "sm_80";
+    options.target = target;
     const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
     if (program) return std::nullopt;
     const Diagnostic& why = program.error().list.front();
@@ -122,6 +123,47 @@ TEST_CASE("sm_80: moves that helps name apply, over random derivations") {
             CHECK_EQ(follow(state, *refusal, followed), "");
     }
     CHECK_GT(followed, 5);
+}
+
+TEST_CASE("moves that are named where tiles exceed shared memory lead to a kernel") {
+    struct TooLarge {
+        const char* example;
+        const char* derivation;
+        const char* target;
+        const char* help;
+    };
+    const TooLarge cases[] = {
+        {"attention", "fuse all\ngroup q by 64", "simt", "`stream x by 64 at l1`; the largest"},
+        {"matmul", "group a by 64", "simt", "`group c by 64 at l1`, then `stream b by 64 at l1`;"},
+        {"matmul", "group a by 64\ngroup c by 64", "sm_80", "`stream b by 64 at l1`;"},
+        {"swiglu", "fuse all\ngroup n by 64\ngroup f by 64", "simt", "`stream d by 64 at l1`;"},
+        {"cross_entropy", "", "sm_80", "`stream d by 64 at l1 in nll`, or use `--target simt`;"},
+    };
+    for (const TooLarge& each : cases) {
+        INFO(each.example, " for ", each.target);
+        const test::Example example = test::example(each.example);
+        const std::string derivation = each.derivation;
+        State state = test::derive(test::load(example.diagram),
+                                   derivation.empty() ? example.derivation : derivation);
+        const std::optional<Refusal> refusal = refusal_of(state, each.target);
+        REQUIRE(refusal);
+        CHECK_NE(refusal->message.find("bytes of shared memory a block"), std::string::npos);
+        CHECK_MESSAGE(refusal->help.find(each.help) == 0, refusal->help);
+        for (const std::string& move : moves_in(refusal->help)) {
+            if (!is_move(move)) continue;
+            Outcome next = apply(state, test::commands(move).front());
+            REQUIRE(std::holds_alternative<State>(next));
+            state = std::get<State>(std::move(next));
+        }
+        CHECK_FALSE(refusal_of(state, each.target));
+    }
+}
+
+TEST_CASE("moves that a help names are not undone by the next of it") {
+    const Diagram convolution = test::load(test::example("convolution").diagram);
+    const std::optional<Refusal> refusal = refusal_of(initial_state(convolution), "sm_90a");
+    REQUIRE(refusal);
+    CHECK_EQ(refusal->help, "`group y by 1 at l1`");
 }
 
 }  // namespace napkin
