@@ -194,8 +194,7 @@ NK_DEVICE void publish_nibbles(Tiles<T, kRows, kColumns> tile, int thread, int t
         word(own + base, column, nibbles);
         u32 words[4];
 #pragma unroll
-        for (int pair = 0; pair < 4; ++pair)
-            words[pair] = widened_pair<T>(nibbles, pair);
+        for (int pair = 0; pair < 4; ++pair) words[pair] = widened_pair<T>(nibbles, pair);
         write_words(tile.data, bytes, words);
     };
     share_vectors<8, Tile>(0, kRows, thread, threads, write, [] {});

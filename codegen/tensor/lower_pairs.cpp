@@ -83,9 +83,8 @@ void TensorLowering::lower_pair_reads(const schedule::Op& op, LeafId leaf, Span 
         const VariableId id = *schedule::variable_read(region_, maker, wanted.array);
         if (region_.arrays[wanted.array.index()].type == ElementType::I4) {
             const kernel::Expression row = variable(axis_names_[plan_.row->index()].local);
-            append(body,
-                   row_loop({{kernel::Run{call("read_nibbles", {variable(name), variable("i"),
-                                                                matrix(id), row})}}}));
+            append(body, row_loop({{kernel::Run{call(
+                             "read_nibbles", {variable(name), variable("i"), matrix(id), row})}}}));
             continue;
         }
         kernel::Expression pair = 0;
