@@ -85,10 +85,11 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
         comparison.max_rel_error = std::max(comparison.max_rel_error, error / std::abs(expected));
     if (!std::isnan(tolerance)) comparison.tolerance = std::max(comparison.tolerance, tolerance);
     if (std::isfinite(expected)) {
+        const bool exact_zero = same && expected == 0;
         totals.difference_squares += error * error;
         totals.reference_squares += expected * expected;
         ++totals.finite;
-        if (ratio <= 1 && tolerance > kFlushed && tolerance >= std::abs(expected))
+        if (!exact_zero && ratio <= 1 && tolerance > kFlushed && tolerance >= std::abs(expected))
             totals.wide.push_back(tolerance);
     } else if (same) {
         ++totals.infinite;
@@ -126,6 +127,12 @@ private:
     ArrayId array_;
     bool may_explain_ = true;
 };
+
+/// Whether all of it is, as where a mask hides everything.
+bool is_zero(const Comparison& comparison) {
+    return comparison.judged() == comparison.compared && comparison.size == 0 &&
+           comparison.max_abs_error == 0;
+}
 
 }  // namespace
 
@@ -360,7 +367,8 @@ std::int64_t judgeable(const Reference::Elements& elements) {
     Totals totals;
     for (std::size_t at = 0; at < elements.values.size(); ++at) {
         const double value = elements.values[at];
-        judge(comparison, totals, {}, 0, value, value, elements.tolerances[at], false);
+        const double other = std::nextafter(value, kInfinity);  // an exact zero is luck
+        judge(comparison, totals, {}, 0, other, value, elements.tolerances[at], false);
     }
     summarise(comparison, totals);
     return comparison.judged();
@@ -386,6 +394,7 @@ std::string describe(const Comparison& comparison) {
                     ? fmt::format(", {} undecided within rounding (values of {:.3g})",
                                   comparison.undecided, comparison.size)
                     : fmt::format(", {} undecided", comparison.undecided);
+    if (is_zero(comparison)) text += ", all of it 0 in both";
     if (comparison.explained())
         text += fmt::format(", {} undecided unless roundings are independent", comparison.alike);
     if (comparison.beyond > 0)

@@ -72,8 +72,8 @@ private:
 [[nodiscard]] double apply_function(Function function, std::span<const double> arguments);
 
 /// Random inputs for validation: floating arrays N(0, scale) rounded to their types, indices in
-/// range, booleans, lengths between 0 and the size they are compared with; the same seed gives the
-/// same values on every machine.
+/// range, booleans, lengths between 0 and the size they are compared with, and the numbers that
+/// others are; the same seed gives the same values on every machine.
 [[nodiscard]] Tensors random_inputs(const Diagram& diagram, std::uint64_t seed, double scale = 1.0);
 
 }  // namespace napkin

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -13,10 +14,11 @@ namespace napkin {
 /// changes by. With one cotangent `dO` for every output `O` whose gradient is read, the scalar is
 /// the sum of `dO * O`, and other outputs are constants.
 struct GradientSlope {
-    std::string input;    ///< the input whose elements move
-    double claimed = 0;   ///< sum of `dX` times the direction
-    double measured = 0;  ///< by central differences
-    double size = 1;      ///< about that of the inputs' elements
+    std::string input;                              ///< the input whose elements move
+    double claimed = 0;                             ///< sum of `dX` times the direction
+    double measured = 0;                            ///< by central differences
+    double size = 1;                                ///< about that of the inputs' elements
+    std::map<std::string, double> parameters = {};  ///< that are not at their defaults
 };
 
 struct GradientCheck {
@@ -30,7 +32,8 @@ struct GradientCheck {
 
 /// Compares the outputs `dX` of `backward` with differences of `forward`, in double precision and
 /// without what either rounds: of normal inputs, and, of small diagrams, of inputs a thousandth to
-/// a thousand in size and near the numbers that either diagram compares something with. `backward`
+/// a thousand in size and near the numbers that either diagram compares something with, of integers
+/// that are what they are compared with, and at parameters away from their defaults. `backward`
 /// reads, by name, inputs `X` and outputs `O` of `forward` and gradients `dO`; what has one name
 /// has the same extents, else nothing is decided. A diagnostic where values break a contract of
 /// either.

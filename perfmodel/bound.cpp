@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 
 #include "derive/contraction.h"
@@ -12,6 +11,7 @@
 #include "diagrams/contains.h"
 #include "diagrams/index/needs.h"
 #include "diagrams/masks.h"
+#include "diagrams/recent.h"
 
 namespace napkin {
 
@@ -115,50 +115,32 @@ ElementType stored_type(const Diagram& plain, ArrayId output, const State& state
 }
 
 /// How many elements of each input and output are needed. Every step of a derivation asks about
-/// the same diagram.
-const std::vector<std::int64_t>& needed_of(const Diagram& plain) {
-    thread_local std::optional<std::pair<Diagram, std::vector<std::int64_t>>> latest;
-    if (latest && latest->first == plain) return latest->second;
-    index::Needs needs(plain.axes, plain.arrays);
-    for (const ArrayId output : outputs_of(plain)) needs.add_whole(output);
-    Uses(plain, needs).follow();
+/// the same diagrams.
+const std::vector<std::int64_t>& needed_of(const Diagram& diagram) {
+    constexpr std::size_t kMostKept = 8;
+    thread_local Recent<Diagram, std::vector<std::int64_t>> latest(kMostKept);
+    if (const std::vector<std::int64_t>* counts = latest.find(diagram)) return *counts;
+    index::Needs needs(diagram.axes, diagram.arrays);
+    for (const ArrayId output : outputs_of(diagram)) needs.add_whole(output);
+    Uses(diagram, needs).follow();
     std::vector<std::int64_t> counts;
-    for (std::uint32_t i = 0; i < plain.arrays.size(); ++i) {
-        const ArrayRole role = plain.arrays[i].role;
+    for (std::uint32_t i = 0; i < diagram.arrays.size(); ++i) {
+        const ArrayRole role = diagram.arrays[i].role;
         const bool moves = role == ArrayRole::Input || role == ArrayRole::Output;
         counts.push_back(moves ? needs.count(ArrayId{i}) : 0);
     }
-    return latest.emplace(plain, std::move(counts)).second;
+    return latest.keep(diagram, std::move(counts));
 }
 
-/// How many elements of the inputs, by name, the expressions of a diagram can read at the most.
-std::map<std::string, CheckedInt> readable_of(const Diagram& diagram) {
-    std::map<std::string, CheckedInt> counts;
-    const auto note = [&](const Expression& part) {
-        const Read* element = std::get_if<Read>(&part.node);
-        if (element == nullptr || diagram[element->array].role != ArrayRole::Input) return;
-        CheckedInt places = 1;
-        for (const AxisId axis : axes_used(part))
-            places = places * CheckedInt(diagram[axis].extent);
-        CheckedInt& count = counts.try_emplace(diagram[element->array].name, 0).first->second;
-        count = count + places;
-    };
-    for (const Statement& statement : diagram.statements)
-        for (const Expression* expression : expressions_of(statement)) walk(*expression, note);
-    return counts;
-}
-
-/// What is needed less what the rules cancelled, as all of `sum(x) (S[q, x] - mean[x](S[q, x]))`.
+/// What is needed less what the rules cancelled, as all of `sum(x) (S[q, x] - mean[x](S[q, x]))`:
+/// no more of an input than the diagram that they made needs.
 std::vector<std::int64_t> still_needed(const Diagram& plain, const State& state) {
     std::vector<std::int64_t> needed = needed_of(plain);
-    const std::map<std::string, CheckedInt> readable = readable_of(state.diagram);
+    const std::vector<std::int64_t>& left = needed_of(state.diagram);
     for (std::uint32_t i = 0; i < needed.size(); ++i) {
         if (plain.arrays[i].role != ArrayRole::Input) continue;
-        const auto count = readable.find(plain.arrays[i].name);
-        if (count == readable.end())
-            needed[i] = 0;
-        else if (count->second)
-            needed[i] = std::min(needed[i], *count->second);
+        const std::optional<ArrayId> same = find_array(state.diagram, plain.arrays[i].name);
+        needed[i] = same ? std::min(needed[i], left[same->index()]) : 0;
     }
     return needed;
 }

@@ -7,7 +7,7 @@
 //   * compulsory traffic: every element of an input without which some output is not known is
 //     loaded once, and every output is saved once. Needs are followed backwards through masks, and
 //     what only data can tell counts as not needed (diagrams/index/needs.h). Of a derivation whose
-//     rules cancel what the diagram reads, as `S - S`, no more of an input than it still reads;
+//     rules cancel what the diagram reads, as `S - S`, no more of an input than it still needs;
 //   * of a single contraction, n products c += a * b in blocks that hold S bits, S counting shared
 //     memory and registers: a block of w products moves 2 w sqrt(W / S) - 2 S bits at least (Smith,
 //     Lowery, Langou and van de Geijn, 2019) and 3 (w sqrt(W))^(2/3) (Loomis and Whitney: it loads

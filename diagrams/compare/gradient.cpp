@@ -5,11 +5,11 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "diagrams/compare/gradient_draws.h"
 #include "diagrams/evaluate.h"
 #include "diagrams/random.h"
 #include "diagrams/rewrite_statement.h"
@@ -24,8 +24,6 @@ using Agreement = GradientCheck::Verdict;
 /// is as likely to have an edge within a step.
 constexpr double kStep = 1e-3;
 constexpr double kFewElements = 256;
-/// Elements up to which inputs of other sizes are drawn too.
-constexpr double kMostElements = 2e4;
 /// How far a slope may be off, of what its terms add up to where their signs are random.
 constexpr double kTolerance = 1e-4;
 /// Differences with two steps that are apart by more of the disagreement tell nothing.
@@ -51,93 +49,12 @@ double product(const Tensor& a, const Tensor& b) {
     return sum;
 }
 
-bool decides(Function function) {
-    return (function >= Function::Less && function <= Function::NotEqual) ||
-           function == Function::Min || function == Function::Max;
-}
-
 /// The root of the sum of the squares of the terms.
 double spread(const Tensor& a, const Tensor& b) {
     double root = 0;
     for (std::size_t i = 0; i < a.values.size(); ++i)
         root = std::hypot(root, a.values[i] * b.values[i]);
     return root;
-}
-
-double elements_of(const Diagram& diagram) {
-    double elements = 0;
-    for (const Array& array : diagram.arrays) {
-        double each = 1;
-        for (const AxisId axis : array.axes) each *= static_cast<double>(diagram[axis].extent);
-        elements += each;
-    }
-    return elements;
-}
-
-/// The sizes of the numbers that decide what an expression is: those that something is compared
-/// with, or is the larger or the smaller of, defaults of parameters among them.
-std::set<double> deciding_numbers(const Diagram& diagram) {
-    std::set<double> numbers;
-    const auto note = [&](const Expression& part) {
-        constexpr double kMost = 1e8;
-        std::optional<double> value;
-        if (const double* number = literal(part)) value = *number;
-        if (const Read* read = std::get_if<Read>(&part.node)) value = diagram[read->array].value;
-        if (value && *value != 0 && std::abs(*value) < kMost && std::abs(*value) > 1 / kMost)
-            numbers.insert(std::abs(*value));
-    };
-    const auto look = [&](const Expression& part) {
-        const Apply* call = std::get_if<Apply>(&part.node);
-        if (call != nullptr && decides(call->function))
-            for (const Expression& argument : call->arguments) walk(argument, note);
-    };
-    for (const Statement& statement : diagram.statements)
-        for (const Expression* expression : expressions_of(statement)) walk(*expression, look);
-    for (const Monoid& monoid : diagram.monoids)
-        for (const Expression& part : monoid.combine) walk(part, look);
-    return numbers;
-}
-
-/// How inputs are drawn, and how often: normal, of a size, or half of them near a number.
-struct Draw {
-    double scale = 1;
-    std::optional<double> near = std::nullopt;
-    std::uint64_t trials = 3;
-    [[nodiscard]] bool is_plain() const { return scale == 1 && !near; }
-    /// How far elements are spread.
-    [[nodiscard]] double width() const { return near ? std::min(1.0, *near / 4) : scale; }
-};
-
-/// A comparison between decades, or through products, is met by some scale; a narrow one near its
-/// numbers.
-std::vector<Draw> draws_for(const Diagram& forward, const Diagram& backward) {
-    constexpr double kLeastScale = 1e-3;
-    constexpr double kMostScale = 1e3;
-    std::vector<Draw> draws = {{1, std::nullopt, 4}};
-    if (std::max(elements_of(forward), elements_of(backward)) > kMostElements) return draws;
-    for (const double scale : {kLeastScale, 1. / 30, 30., kMostScale}) draws.push_back({scale});
-    std::set<double> numbers = deciding_numbers(forward);
-    numbers.merge(deciding_numbers(backward));
-    for (const double number : numbers) {
-        draws.push_back({1, number});
-        if (number < kLeastScale / 2 || number > 2 * kMostScale) draws.push_back({number});
-    }
-    constexpr std::size_t kMostDraws = 21;
-    if (draws.size() > kMostDraws) draws.resize(kMostDraws);
-    return draws;
-}
-
-/// Signs stay: roots and logarithms are of positive numbers.
-Tensors drawn(const Diagram& diagram, const Draw& draw, std::uint64_t seed) {
-    Tensors inputs = random_inputs(diagram, seed, draw.scale);
-    if (!draw.near) return inputs;
-    Random random(seed ^ 0x6e656172);
-    for (auto& [array, tensor] : inputs)
-        if (diagram[array].role == ArrayRole::Input && is_floating(diagram[array].type))
-            for (double& value : tensor.values)
-                if (random.below(2) == 0)
-                    value = std::copysign(*draw.near + draw.width() * random.normal(), value);
-    return inputs;
 }
 
 Tensor normal(const Diagram& diagram, ArrayId array, Random& random) {
@@ -223,8 +140,9 @@ private:
             const double error = std::abs(fine->value - coarse->value) + fine->rounding;
             const Agreement verdict = judged(claimed, measured, error, spread(gradient, direction));
             if (!found || verdict == Agreement::Agrees || found->first == Agreement::Undecided)
-                found = {verdict, GradientSlope{forward_[moved].name, claimed, measured,
-                                                draw_.near.value_or(draw_.scale)}};
+                found = {verdict,
+                         GradientSlope{forward_[moved].name, claimed, measured,
+                                       draw_.near.value_or(draw_.scale), draw_.parameters}};
             if (verdict == Agreement::Agrees) break;
         }
         slopes_.push_back(*std::move(found));
@@ -239,7 +157,7 @@ private:
         constexpr double kNothing = 1e-9;
         if (!std::isfinite(measured) || !std::isfinite(error)) return Agreement::Undecided;
         if (!std::isfinite(claimed) || !std::isfinite(size))
-            return draw_.is_plain() ? Agreement::Differs : Agreement::Undecided;
+            return draw_.is_ordinary() ? Agreement::Differs : Agreement::Undecided;
         const double apart = std::abs(claimed - measured);
         const double largest = std::max({1.0, draw_.scale, draw_.near.value_or(1)});
         if (apart <= kTolerance * size + kNothing * largest) return Agreement::Agrees;
@@ -319,12 +237,14 @@ Result<GradientCheck> check_gradient(const Diagram& forward, const Diagram& back
     GradientCheck check;
     for (const Draw& draw : draws_for(forward, backward)) {
         const Result<std::map<std::string, Votes>> inputs =
-            votes_of(smooth_forward, smooth_backward, draw, seed);
+            votes_of(with_parameters(smooth_forward, draw), with_parameters(smooth_backward, draw),
+                     draw, seed);
+        if (!inputs && !draw.is_plain()) continue;  // a diagram has no values there
         if (!inputs) return inputs.error();
         if (inputs->empty()) return GradientCheck{Agreement::Undecided, std::nullopt};
         for (const auto& [input, votes] : *inputs) {
             // One alone may have met an edge.
-            if (votes.differ > 1 || (draw.is_plain() && votes.differ == 1 && votes.agree == 0))
+            if (votes.differ > 1 || (draw.is_ordinary() && votes.differ == 1 && votes.agree == 0))
                 return GradientCheck{Agreement::Differs, votes.slope};
             if (draw.is_plain() && votes.agree == 0) check = {Agreement::Undecided, votes.slope};
         }

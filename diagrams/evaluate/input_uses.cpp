@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
+
+#include "diagrams/evaluate/number_test.h"
 
 namespace napkin {
 namespace {
 
 using Uses = std::map<ArrayId, InputUse>;
-
-bool is_ordering(Function function) {
-    return function == Function::Less || function == Function::LessEqual ||
-           function == Function::Greater || function == Function::GreaterEqual;
-}
 
 std::optional<std::int64_t> whole_number(const Expression& expression) {
     const Apply* call = std::get_if<Apply>(&expression.node);
@@ -33,15 +32,16 @@ struct Compared {
     std::set<std::int64_t> numbers;
 };
 
-void look(const Expression& expression, Compared& compared) {
-    if (const Read* element = std::get_if<Read>(&expression.node))
-        compared.arrays.insert(element->array);
-    else if (const std::optional<std::int64_t> number = whole_number(expression))
+void look(const Diagram& diagram, const Expression& expression, Compared& compared) {
+    if (const Read* element = std::get_if<Read>(&expression.node)) {
+        if (!has_default(diagram[element->array])) compared.arrays.insert(element->array);
+    } else if (const std::optional<std::int64_t> number = whole_number(expression)) {
         compared.numbers.insert(*number);
-    else if (const Convert* convert = std::get_if<Convert>(&expression.node))
-        look(convert->argument.front(), compared);
-    else if (const Apply* call = std::get_if<Apply>(&expression.node))
-        for (const Expression& argument : call->arguments) look(argument, compared);
+    } else if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
+        look(diagram, convert->argument.front(), compared);
+    } else if (const Apply* call = std::get_if<Apply>(&expression.node)) {
+        for (const Expression& argument : call->arguments) look(diagram, argument, compared);
+    }
 }
 
 /// What one of them is compared with decides what the others have to be.
@@ -60,10 +60,6 @@ void share_numbers(const std::vector<Compared>& comparisons, Uses& uses) {
     }
 }
 
-bool is_comparison(Function function) {
-    return is_ordering(function) || function == Function::Equal || function == Function::NotEqual;
-}
-
 void note_comparison(const Diagram& diagram, const Apply& call, Uses& uses) {
     for (std::size_t side = 0; side < 2; ++side) {
         const Expression& other = call.arguments[1 - side];
@@ -72,15 +68,12 @@ void note_comparison(const Diagram& diagram, const Apply& call, Uses& uses) {
             if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
                 other_axes.insert(index->axis);
         });
-        const bool reads_other = !arrays_read(other).empty();
-        if (const Read* element = std::get_if<Read>(&call.arguments[side].node))
-            if (const std::optional<std::int64_t> number = whole_number(other))
-                uses[element->array].numbers.insert(*number);
+        const bool reads_other = !data_read(diagram, other).empty();
         for (const ArrayId array : arrays_read(call.arguments[side])) {
             InputUse& use = uses[array];
-            use.ordered = use.ordered || is_ordering(call.function);
             use.document = use.document || reads_other;
-            if (reads_other) continue;
+            if (reads_other || other_axes.empty()) continue;
+            use.ordered = use.ordered || is_ordering(call.function);
             for (const AxisId axis : other_axes)
                 use.positions = std::max(use.positions, diagram[axis].extent);
         }
@@ -88,14 +81,16 @@ void note_comparison(const Diagram& diagram, const Apply& call, Uses& uses) {
 }
 
 void note_expression(const Diagram& diagram, const Expression& expression, Uses& uses,
-                     std::vector<Compared>& comparisons) {
+                     std::vector<Compared>& comparisons, std::vector<NumberTest>& tests) {
     walk(expression, [&](const Expression& part) {
         const Apply* call = std::get_if<Apply>(&part.node);
         if (call == nullptr) return;
+        if (std::optional<NumberTest> test = NumberTest::of(diagram, *call))
+            tests.push_back(*std::move(test));
         if (is_comparison(call->function)) {
             note_comparison(diagram, *call, uses);
             Compared compared;
-            for (const Expression& side : call->arguments) look(side, compared);
+            for (const Expression& side : call->arguments) look(diagram, side, compared);
             if (compared.arrays.size() > 1) comparisons.push_back(std::move(compared));
         }
         const bool root = call->function == Function::Log || call->function == Function::Sqrt ||
@@ -110,9 +105,15 @@ void note_expression(const Diagram& diagram, const Expression& expression, Uses&
 std::map<ArrayId, InputUse> input_uses(const Diagram& diagram) {
     Uses uses;
     std::vector<Compared> comparisons;
+    std::vector<NumberTest> tests;
     for (const Statement& statement : diagram.statements)
         for (const Expression* expression : expressions_of(statement))
-            note_expression(diagram, *expression, uses, comparisons);
+            note_expression(diagram, *expression, uses, comparisons, tests);
+    for (const NumberTest& test : tests) {
+        InputUse& use = uses[test.array()];
+        const bool document = use.document && use.positions == 0;
+        use.numbers.merge(test.edges(document ? kMostDocuments : use.positions));
+    }
     share_numbers(comparisons, uses);
     return uses;
 }

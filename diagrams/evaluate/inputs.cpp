@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "diagrams/evaluate.h"
 #include "diagrams/evaluate/input_uses.h"
@@ -15,8 +16,6 @@
 
 namespace napkin {
 namespace {
-
-constexpr std::int64_t kMostDocuments = 4;
 
 /// Up to four documents in every row of the last axis, the first starting at 0; any of them where
 /// a row is one element.
@@ -53,14 +52,22 @@ double random_integer(const Diagram& diagram, const Array& array, const InputUse
     if (array.indexes) return static_cast<double>(random.below(diagram[*array.indexes].extent));
     if (use.positions > 0)
         return static_cast<double>(random.below(use.positions + (use.ordered ? 1 : 0)));
-    std::int64_t value = random.below(17) - 8;
-    // Of what is compared with numbers, half is such a one or next to it: what a comparison lets
-    // through is seen, and what it does not.
-    if (!use.numbers.empty() && random.below(2) == 0) {
-        const auto which = random.below(static_cast<std::int64_t>(use.numbers.size()));
-        value = *std::next(use.numbers.begin(), which) + (use.ordered ? random.below(3) - 1 : 0);
-    }
-    return round_to(array.type, static_cast<double>(value));
+    return round_to(array.type, static_cast<double>(random.below(17) - 8));
+}
+
+/// What a comparison lets through is seen, and what it does not: of what is compared with numbers,
+/// one in two elements is such a one, and of positions one in four.
+void meet_numbers(Tensor& tensor, const InputUse& use, Random& random) {
+    if (use.numbers.empty()) return;
+    const std::vector<std::int64_t> numbers(use.numbers.begin(), use.numbers.end());
+    const auto below = [&](std::size_t count) {
+        return static_cast<std::size_t>(random.below(static_cast<std::int64_t>(count)));
+    };
+    const std::size_t share = use.positions > 0 ? 4 : 2;
+    std::size_t next = below(numbers.size());
+    for (std::size_t first = 0; first < tensor.values.size(); first += share)
+        if (const std::size_t at = first + below(share); at < tensor.values.size())
+            tensor.values[at] = static_cast<double>(numbers[next++ % numbers.size()]);
 }
 
 Tensor random_tensor(const Diagram& diagram, ArrayId id, const InputUse& use, Random& random,
@@ -76,6 +83,7 @@ Tensor random_tensor(const Diagram& diagram, ArrayId id, const InputUse& use, Ra
     }
     if (integer) {
         for (double& value : tensor.values) value = random_integer(diagram, array, use, random);
+        if (array.type != ElementType::Bool && !array.indexes) meet_numbers(tensor, use, random);
         return tensor;
     }
     const double least = round_to(array.type, scale * 0x1p-6);

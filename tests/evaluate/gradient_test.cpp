@@ -149,6 +149,168 @@ TEST_CASE("gradients: what only shows in large, small or rare inputs is met") {
     }
 }
 
+TEST_CASE("gradients: where an integer is what it is compared with is met") {
+    struct Row {
+        const char* visible;  // of a label, in the loss
+        const char* claimed;  // in its gradient
+        const char* verdict;
+    };
+    const std::string head =
+        "  axis n = 9, v = 12\n  input label[n] : i32\n  param ignore : i32 = -100\n";
+    for (const Row& row : {
+             Row{"label[n] != -100", "0 == 0", "differs dZ"},
+             {"label[n] != -100", "label[n] != -100", "agrees"},
+             {"label[n] != -100", "label[n] >= 0", "agrees"},
+             {"0 == 0", "0 == 0", "agrees"},
+             {"0 == 0", "label[n] != -100", "agrees"},
+             {"label[n] >= 0", "0 == 0", "differs dZ"},
+             {"label[n] >= 0", "label[n] > 0", "differs dZ"},
+             {"label[n] >= 0", "label[n] >= 0", "agrees"},
+             {"label[n] != -1", "0 == 0", "differs dZ"},
+             {"label[n] != -1", "label[n] >= 0", "agrees"},
+             {"label[n] != 255", "0 == 0", "differs dZ"},
+             {"label[n] != 255", "label[n] < 255", "agrees"},
+             {"label[n] < 1000", "0 == 0", "differs dZ"},
+             {"label[n] < 1000", "label[n] < size(v)", "agrees"},
+             {"label[n] != size(v)", "0 == 0", "differs dZ"},
+             {"label[n] != size(v)", "label[n] < size(v)", "agrees"},
+             {"label[n] - 1 != 98", "0 == 0", "differs dZ"},
+             {"label[n] // 16 != 3", "0 == 0", "differs dZ"},
+             {"bit_and(label[n], 256) == 0", "0 == 0", "differs dZ"},
+             {"bit_and(label[n], 256) == 0", "label[n] >= 0 and label[n] < 256", "agrees"},
+             {"label[n] != ignore", "0 * ignore == 0", "differs dZ"},
+             {"label[n] != ignore", "label[n] != -100 + 0 * ignore", "differs dZ"},
+             {"label[n] != ignore", "label[n] != ignore", "agrees"},
+         }) {
+        CAPTURE(std::string(row.visible));
+        CAPTURE(std::string(row.claimed));
+        CHECK_EQ(judged(head + "  input Z[n, v] : f32\n  output loss[n] : f32 = if " + row.visible +
+                            " then logsumexp[v](Z[n, v]) - (sum(v) if v == label[n] then Z[n, v] "
+                            "else 0) else 0",
+                        head + "  input Z[n, v], dloss[n] : f32\n  output dZ[n, v] : f32 = if " +
+                            row.claimed +
+                            " then dloss[n] * (softmax[v](Z[n, v]) - (if v == label[n] then 1 "
+                            "else 0)) else 0"),
+                 row.verdict);
+    }
+}
+
+TEST_CASE("gradients: a label outside of its axis is no input where nothing asks for it") {
+    const std::string head = "  axis n = 9, v = 12\n  input label[n] : i32\n";
+    const auto loss = [&](const std::string& visible) {
+        return head + "  input Z[n, v] : f32\n  output loss[n] : f32 = if " + visible +
+               " then -(sum(v) if v == label[n] then logsoftmax[v](Z[n, v]) else 0) else 0";
+    };
+    const auto gradient = [&](const std::string& visible) {
+        return head + "  input Z[n, v], dloss[n] : f32\n  output dZ[n, v] : f32 = if " + visible +
+               " then dloss[n] * (softmax[v](Z[n, v]) - (if v == label[n] then 1 else 0)) else 0";
+    };
+    for (const char* visible : {"0 == 0", "label[n] != -100", "label[n] >= 0", "label[n] < 1000",
+                                "label[n] != size(v)", "label[n] != 7"}) {
+        CAPTURE(std::string(visible));
+        CHECK_EQ(judged(loss(visible), gradient(visible)), "agrees");
+    }
+}
+
+TEST_CASE("gradients: every mode, document and forced row is met") {
+    const std::string modes = "  axis n = 9, d = 4\n  input mode : i32\n";
+    const std::string mode =
+        modes +
+        "  input X[n, d] : f32\n  output Y[n, d] : f32 = if mode == 1 then X[n, d] ^ 2 "
+        "else if mode == 2 then exp(X[n, d]) else X[n, d]";
+    const std::string of_mode = modes +
+                                "  input X[n, d], dY[n, d] : f32\n  output dX[n, d] : f32 = "
+                                "if mode == 1 then 2 * dY[n, d] * X[n, d] else ";
+    CHECK_EQ(judged(mode, of_mode + "dY[n, d]"), "differs dX");
+    CHECK_EQ(judged(mode, of_mode + "if mode == 2 then dY[n, d] * exp(X[n, d]) else dY[n, d]"),
+             "agrees");
+
+    const std::string rows = "  axis n = 9, v = 12\n  input force[n] : i32\n";
+    const std::string masked =
+        "  M[n, v] = if force[n] < 0 or v == force[n] then Z[n, v] else -inf\n";
+    const std::string forced =
+        rows + "  input Z[n, v] : f32\n" + masked + "  output P[n, v] : f32 = softmax[v](M[n, v])";
+    const std::string of_forced = rows + "  input Z[n, v], dP[n, v] : f32\n" + masked;
+    CHECK_EQ(judged(forced, of_forced + "  output dZ[n, v] : f32 = 0 * dP[n, v] * M[n, v]"),
+             "differs dZ");
+    CHECK_EQ(
+        judged(forced, of_forced + "  P[n, v] = softmax[v](M[n, v])\n  output dZ[n, v] : f32 = "
+                                   "P[n, v] * (dP[n, v] - (sum(v) dP[n, v] * P[n, v]))"),
+        "agrees");
+
+    const std::string documents =
+        "  axis q = 11, x = q, d = 3\n  input Q[q, d], K[x, d], V[x, d] : f32\n"
+        "  input doc[q] : i32\n";
+    const auto scores = [](const std::string& mask) {
+        return "  S[q, x] = if x <= q and doc[q] == doc[x]" + mask +
+               " then sum(d) Q[q, d] * K[x, d] else -inf\n";
+    };
+    const std::string attention = documents + scores(" and doc[x] >= 0") +
+                                  "  output L[q] : f32 = logsumexp[x](S[q, x])\n"
+                                  "  output O[q, d] : f32 = sum(x) softmax[x](S[q, x]) * V[x, d]";
+    const auto of_attention = [&](const std::string& mask) {
+        return documents + "  input O[q, d], dO[q, d], L[q] : f32\n" + scores(mask) +
+               "  P[q, x] = exp(S[q, x] - L[q])\n  D[q] = sum(d) dO[q, d] * O[q, d]\n"
+               "  dS[q, x] = P[q, x] * ((sum(d) dO[q, d] * V[x, d]) - D[q])\n"
+               "  output dQ[q, d] : f32 = sum(x) dS[q, x] * K[x, d]\n"
+               "  output dK[x, d] : f32 = sum(q) dS[q, x] * Q[q, d]\n"
+               "  output dV[x, d] : f32 = sum(q) P[q, x] * dO[q, d]";
+    };
+    CHECK_EQ(judged(attention, of_attention("")).substr(0, 7), "differs");
+    CHECK_EQ(judged(attention, of_attention(" and doc[x] >= 0")), "agrees");
+}
+
+TEST_CASE("gradients: parameters are what a caller may give") {
+    struct Row {
+        const char* parameter;
+        const char* forward;   // Y of X
+        const char* backward;  // dX of X, Y and dY
+        const char* verdict;
+    };
+    const std::string axes = "  axis n = 5, m = 8\n";
+    for (const Row& row : {
+             Row{"a : f32 = 1.0", "tanh(X[n, m] * a)", "dY[n, m] * (1 - Y[n, m] ^ 2) + 0 * a",
+                 "differs dX"},
+             {"a : f32 = 1.0", "tanh(X[n, m] * a)", "dY[n, m] * a * (1 - Y[n, m] ^ 2)", "agrees"},
+             {"a : f32 = 0.0", "(X[n, m] + a) ^ 2", "2 * dY[n, m] * X[n, m] + 0 * a", "differs dX"},
+             {"a : f32 = 0.0", "(X[n, m] + a) ^ 2", "2 * dY[n, m] * (X[n, m] + a)", "agrees"},
+             {"a : f32 = 0", "if X[n, m] > 0 then X[n, m] else a * X[n, m]",
+              "if X[n, m] > 0 + 0 * a then dY[n, m] else 0", "differs dX"},
+             {"a : f32 = 0", "if X[n, m] > 0 then X[n, m] else a * X[n, m]",
+              "if X[n, m] > 0 then dY[n, m] else a * dY[n, m]", "agrees"},
+             {"a : f32 = 0", "if (7 * n + m) % 10 >= a * 10 then X[n, m] / (1 - a) else 0",
+              "dY[n, m] + 0 * a", "differs dX"},
+             {"a : f32 = 0", "if (7 * n + m) % 10 >= a * 10 then X[n, m] / (1 - a) else 0",
+              "if (7 * n + m) % 10 >= a * 10 then dY[n, m] / (1 - a) else 0", "agrees"},
+             // Sides of 0 stay.
+             {"a : f32 = 1e-5", "sqrt(X[n, m] ^ 2 + a)", "X[n, m] * dY[n, m] / Y[n, m] + 0 * a",
+              "agrees"},
+             {"a : f32 = 2.0", "exp(X[n, m] * log(a))", "Y[n, m] * dY[n, m] * log(abs(a))",
+              "agrees"},
+             // What chooses is met.
+             {"a : i32 = 0", "if a == 3 then X[n, m] ^ 2 else X[n, m]", "dY[n, m] + 0 * a",
+              "differs dX"},
+             {"a : i32 = 0", "if a == 3 then X[n, m] ^ 2 else X[n, m]",
+              "if a == 3 then 2 * X[n, m] * dY[n, m] else dY[n, m]", "agrees"},
+             {"a : i32 = 1", "if a != 0 then X[n, m] ^ 2 else X[n, m]",
+              "2 * X[n, m] * dY[n, m] + 0 * a", "differs dX"},
+             {"a : i32 = 128", "if m < a then X[n, m] ^ 2 else 0", "2 * X[n, m] * dY[n, m] + 0 * a",
+              "differs dX"},
+             {"a : i32 = 128", "if m < a then X[n, m] ^ 2 else 0",
+              "if m < a then 2 * X[n, m] * dY[n, m] else 0", "agrees"},
+         }) {
+        CAPTURE(std::string(row.parameter));
+        CAPTURE(std::string(row.forward));
+        CAPTURE(std::string(row.backward));
+        const std::string head = axes + "  param " + row.parameter + "\n";
+        CHECK_EQ(
+            judged(head + "  input X[n, m] : f32\n  output Y[n, m] : f32 = " + row.forward,
+                   head + "  input X[n, m], Y[n, m], dY[n, m] : f32\n  output dX[n, m] : f32 = " +
+                       row.backward),
+            row.verdict);
+    }
+}
+
 TEST_CASE("gradients: a default of a parameter is a number that is compared with") {
     const std::string head = "  axis n = 40\n  param cap : f32 = 3000\n";
     const std::string forward = head + "  input X[n] : f32\n  output Y[n] : f32 = min(X[n], cap)";

@@ -96,6 +96,36 @@ TEST_CASE("random inputs: numbers that an element is compared with are met, and 
     }
 }
 
+TEST_CASE("random inputs: what is compared with an axis and with numbers is met on both sides") {
+    for (const char* condition :
+         {"label[n] == -100", "label[n] >= 0", "label[n] < 0", "label[n] != -1", "label[n] > 254",
+          "label[n] == size(v)", "label[n] + 1 == 300", "label[n] // 64 == 2",
+          "bit_and(label[n], 256) != 0", "label[n] == ignore", "next[n] == -100"}) {
+        CAPTURE(std::string(condition));
+        const napkin::test::Run run(
+            "mask.ncd",
+            std::string("diagram mask {\n  axis n = 9, v = 20\n  input label[n] : i32\n"
+                        "  param ignore : i32 = -7\n  next[n] = label[n]\n"
+                        "  output Y[n] : f32 = if ") +
+                condition +
+                " then 1 else 0\n  output Z[n, v] : f32 = if v == label[n] then 1 "
+                "else 0 * ignore * next[n]\n}\n",
+            {}, 1.0, napkin::test::Run::kWarnings);
+        for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+            const Tensors inputs = random_inputs(run.diagram, seed);
+            const auto outputs = evaluate_outputs(run.diagram, inputs);
+            REQUIRE(outputs.has_value());
+            const auto ones = [&](const char* name) {
+                const std::vector<double>& values = outputs->at(run.id(name)).values;
+                return std::count(values.begin(), values.end(), 1.0);
+            };
+            CHECK(ones("Y") > 0);
+            CHECK(ones("Y") < 9);
+            CHECK(ones("Z") > 0);
+        }
+    }
+}
+
 TEST_CASE("random inputs: normal, scaled, rounded, the same every time") {
     Builder b;
     const ArrayId real = b.input("R", {b.axis("n", 100000)}, ElementType::F32);
@@ -149,8 +179,8 @@ TEST_CASE(
              {"px[x] < pq[q]", "px[x] == pq[q]", "px[x] > pq[q] + 3", "px[x] == pq[q] + 300",
               "px[x] <= pq[q] and px[x] > pq[q] - 128", "px[x] < pq[q] and px[x] >= 1000",
               "pq[q] - px[x] >= 64", "abs(px[x] - pq[q]) > 500"}) {
-            CAPTURE(q);
-            CAPTURE(condition);
+            CAPTURE(std::string(q));
+            CAPTURE(std::string(condition));
             const napkin::test::Run run("mask.ncd",
                                         std::string("diagram mask {\n  axis q = ") + q +
                                             ", x = 40\n  input pq[q], px[x] : i32\n"

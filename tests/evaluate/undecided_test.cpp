@@ -139,6 +139,22 @@ TEST_CASE("undecided: exact zeros are judged where nothing else is") {
     CHECK(zeros.ok);
     CHECK_EQ(zeros.judged(), 2);
     CHECK_FALSE(Sums({0, 0, 0}).compared({1e-30}).ok);
+    CHECK(describe(zeros).find(", all of it 0 in both") != std::string::npos);
+}
+
+TEST_CASE("undecided: a zero that is met exactly is judged, however large what cancels is") {
+    const Sums sums({1e8, -1e8, 0, 1e4, 0, -1e4});
+    const Comparison exact = sums.compared({0, 0});
+    CHECK(exact.tolerance > 0);
+    CHECK_EQ(exact.judged(), 2);
+    CHECK_EQ(exact.verdict(), napkin::Verdict::Right);
+    const Comparison near = sums.compared({1e-6, 1e-6});
+    CHECK(near.ok);
+    CHECK_EQ(near.verdict(), napkin::Verdict::Undecided);
+    CHECK_FALSE(sums.compared({1e6, 0}).ok);
+    // Of which nobody knows beforehand that it will be.
+    Reference reference(sums.b.diagram, sums.inputs, {});
+    CHECK_EQ(judgeable(reference.elements(sums.output, std::vector<std::int64_t>{0, 1})), 0);
 }
 
 TEST_CASE("undecided: integers are exact, of any literals; what is made of reals is not") {
