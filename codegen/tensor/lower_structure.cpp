@@ -250,24 +250,22 @@ void TensorLowering::lower(const schedule::Body& items, Body& body) {
             at += leaves.size() - 1;
             continue;
         }
-        std::visit(overloaded{[&](schedule::OpId op) { lower(op, body); },
-                              [&](const schedule::Sync& sync) { lower(sync, body); },
-                              [&](const schedule::Await& await) { lower(await, body); },
-                              [&](const schedule::Release& release) { lower(release, body); },
-                              [&](const schedule::Finish& finish) { lower(finish, body); },
-                              [&](const schedule::TakeTurn&) {
-                                  body.push_back({Run{call("take_turn")}});
-                              },
-                              [&](const schedule::PassTurn&) {
-                                  body.push_back({Run{call({"pass_turn", {warp_groups()}})}});
-                              },
-                              [&](const schedule::Commit&) {
-                                  body.push_back({Run{call("commit_copies")}});
-                              },
-                              [&](const schedule::ChunkLoop& loop) {
-                                  leads(loop) ? lower_turns(loop, body) : lower_loop(loop, body);
-                              }},
-                   items[at].node);
+        std::visit(
+            overloaded{
+                [&](schedule::OpId op) { lower(op, body); },
+                [&](const schedule::Sync& sync) { lower(sync, body); },
+                [&](const schedule::Await& await) { lower(await, body); },
+                [&](const schedule::Release& release) { lower(release, body); },
+                [&](const schedule::Finish& finish) { lower(finish, body); },
+                [&](const schedule::TakeTurn&) { body.push_back({Run{call("take_turn")}}); },
+                [&](const schedule::PassTurn&) {
+                    body.push_back({Run{call({"pass_turn", {warp_groups()}})}});
+                },
+                [&](const schedule::Commit&) { body.push_back({Run{call("commit_copies")}}); },
+                [&](const schedule::ChunkLoop& loop) {
+                    leads(loop) ? lower_turns(loop, body) : lower_loop(loop, body);
+                }},
+            items[at].node);
     }
 }
 
