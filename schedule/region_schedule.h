@@ -26,9 +26,9 @@ struct RegionSchedule {
     std::optional<std::int64_t> warps_across;  ///< that share its columns
     std::optional<bool> repeated;              ///< whether these compute other columns again
     std::optional<bool> persistent;            ///< whether a block takes tile after tile
-    std::optional<bool> turns;  ///< whether warp groups start products one after another
-    std::optional<std::int64_t> resident;      ///< blocks that a multiprocessor runs at once
-    std::optional<std::int64_t> band;          ///< tiles of the slower group, side by side; 1: none
+    std::optional<bool> turns;             ///< whether warp groups start products one after another
+    std::optional<std::int64_t> resident;  ///< blocks that a multiprocessor runs at once
+    std::optional<std::int64_t> band;      ///< tiles of the slower group, side by side; 1: none
     std::map<std::string, std::int64_t> stages;
     std::map<std::string, std::int64_t> leads;
     std::map<std::string, std::int64_t>

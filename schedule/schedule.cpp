@@ -340,8 +340,8 @@ std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, cons
 std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
     for (const char* field :
-         {"stages", "leads", "order", "fetched", "persistent", "turns", "resident", "band", "deferred",
-          "staged", "stale", "repeated", "warps", "warps_down", "warps_across"}) {
+         {"stages", "leads", "order", "fetched", "persistent", "turns", "resident", "band",
+          "deferred", "staged", "stale", "repeated", "warps", "warps_down", "warps_across"}) {
         const RegionSchedule rest = without(wanted, field);
         if (rest == wanted || !fits(region, rest, limits)) continue;
         const std::vector<Setting> settings = settings_of(wanted);

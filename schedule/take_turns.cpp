@@ -52,9 +52,10 @@ std::optional<Refusal> take_turns(Program& program) {
         found = true;
     }
     if (found) return std::nullopt;
-    return Refusal{"no loop has products that go on beside a warp group's other work, or all warps "
-                   "meet in its turns",
-                   "leave it out", name};
+    return Refusal{
+        "no loop has products that go on beside a warp group's other work, or all warps "
+        "meet in its turns",
+        "leave it out", name};
 }
 
 bool takes_turns(const Body& body) {

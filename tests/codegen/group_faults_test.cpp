@@ -103,15 +103,15 @@ TEST_CASE("sm_90a: faults planted where groups share columns are found") {
 }
 
 TEST_CASE("sm_90a: faults planted where groups multiply in turn are found") {
-    const State state = test::derive(
-        test::load("diagram a { axis q = 330, x = q, d = 16, h = 2\n"
-                   "input Q[q, h, d], K[x, h, d], V[x, h, d] : bf16\n"
-                   "S[q, x, h] = sum(d) Q[q, h, d] * K[x, h, d] * 0.25\n"
-                   "M[q, x, h] = if x <= q then S[q, x, h] else -inf\n"
-                   "P[q, x, h] = softmax[x](M[q, x, h])\n"
-                   "output O[q, h, d] : bf16 = sum(x) P[q, x, h] * V[x, h, d] }"),
-        "fuse all\ngroup h by 1\ngroup q by 192\nstream x by 16\n"
-        "schedule turns = true in O\nschedule persistent = true in O");
+    const State state =
+        test::derive(test::load("diagram a { axis q = 330, x = q, d = 16, h = 2\n"
+                                "input Q[q, h, d], K[x, h, d], V[x, h, d] : bf16\n"
+                                "S[q, x, h] = sum(d) Q[q, h, d] * K[x, h, d] * 0.25\n"
+                                "M[q, x, h] = if x <= q then S[q, x, h] else -inf\n"
+                                "P[q, x, h] = softmax[x](M[q, x, h])\n"
+                                "output O[q, h, d] : bf16 = sum(x) P[q, x, h] * V[x, h, d] }"),
+                     "fuse all\ngroup h by 1\ngroup q by 192\nstream x by 16\n"
+                     "schedule turns = true in O\nschedule persistent = true in O");
     check_found("three groups", state,
                 {{"a turn that nobody hands on", "pass_turn<3>();", ""},
                  {"handed on to one of two", "pass_turn<3>();", "pass_turn<2>();"},
