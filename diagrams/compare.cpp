@@ -85,11 +85,10 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
         comparison.max_rel_error = std::max(comparison.max_rel_error, error / std::abs(expected));
     if (!std::isnan(tolerance)) comparison.tolerance = std::max(comparison.tolerance, tolerance);
     if (std::isfinite(expected)) {
-        const bool exact_zero = same && expected == 0;
         totals.difference_squares += error * error;
         totals.reference_squares += expected * expected;
         ++totals.finite;
-        if (!exact_zero && ratio <= 1 && tolerance > kFlushed && tolerance >= std::abs(expected))
+        if (ratio <= 1 && tolerance > kFlushed && tolerance >= std::abs(expected))
             totals.wide.push_back(tolerance);
     } else if (same) {
         ++totals.infinite;
@@ -104,8 +103,10 @@ void summarise(Comparison& comparison, const Totals& totals) {
         comparison.rel_frobenius /= std::sqrt(totals.reference_squares);
     if (totals.finite > 0)
         comparison.size = std::sqrt(totals.reference_squares / static_cast<double>(totals.finite));
-    comparison.undecided += std::count_if(totals.wide.begin(), totals.wide.end(),
-                                          [&](double each) { return each >= comparison.size; });
+    const bool exact_zeros = comparison.size == 0 && comparison.max_abs_error == 0;
+    if (!exact_zeros)
+        comparison.undecided += std::count_if(totals.wide.begin(), totals.wide.end(),
+                                              [&](double each) { return each >= comparison.size; });
     if (totals.finite == 0) comparison.infinite = totals.infinite;
 }
 

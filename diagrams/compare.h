@@ -46,7 +46,7 @@
 // but counted, where it says nothing: where both are NaN; where both are infinite and no element is
 // finite; where the result is infinite and the reference more than f32 holds; where the tolerance
 // is no less than the element and than the root mean square of the output's elements (undecided
-// too), but where both are exactly 0; where the reference is another one, or not finite, because an
+// too), but where all are exactly 0; where the reference is another one, or not finite, because an
 // exponential in it is infinite or 0 in double precision, and the result is finite. Other orders of
 // summation, repaired accumulators and approximate device functions are within the factor kSafety.
 #pragma once

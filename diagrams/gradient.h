@@ -14,11 +14,12 @@ namespace napkin {
 /// changes by. With one cotangent `dO` for every output `O` whose gradient is read, the scalar is
 /// the sum of `dO * O`, and other outputs are constants.
 struct GradientSlope {
-    std::string input;                              ///< the input whose elements move
-    double claimed = 0;                             ///< sum of `dX` times the direction
-    double measured = 0;                            ///< by central differences
-    double size = 1;                                ///< about that of the inputs' elements
-    std::map<std::string, double> parameters = {};  ///< that are not at their defaults
+    std::string input;    ///< the input whose elements move
+    double claimed = 0;   ///< sum of `dX` times the direction
+    double measured = 0;  ///< by central differences
+    double size = 1;      ///< about that of the inputs' elements
+    /// Parameters away from their defaults, and integer inputs that are often this number.
+    std::map<std::string, double> chosen = {};
 };
 
 struct GradientCheck {

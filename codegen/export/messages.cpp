@@ -42,10 +42,10 @@ Diagnostic gradient_differs(const std::string& how, const std::string& help) {
 
 Diagnostic no_gradient(const std::string& gradient, const std::string& of,
                        const GradientSlope& slope, const std::string& sizes) {
-    std::string inputs =
-        slope.size == 1 ? "" : fmt::format(", of inputs about {:.4g},", slope.size);
-    for (const auto& [parameter, value] : slope.parameters)
-        inputs += fmt::format(", `{}` = {:.4g},", parameter, value);
+    std::string inputs = slope.size == 1 ? "" : fmt::format(", of inputs about {:.4g}", slope.size);
+    for (const auto& [name, value] : slope.chosen)
+        inputs += fmt::format(", `{}` = {:.4g}", name, value);
+    if (!inputs.empty()) inputs += ',';
     return plain_error(
         "E0970",
         fmt::format("`d{}` of `{}` is not the gradient of `{}`: along a random direction at {}{} "

@@ -140,9 +140,8 @@ private:
             const double error = std::abs(fine->value - coarse->value) + fine->rounding;
             const Agreement verdict = judged(claimed, measured, error, spread(gradient, direction));
             if (!found || verdict == Agreement::Agrees || found->first == Agreement::Undecided)
-                found = {verdict,
-                         GradientSlope{forward_[moved].name, claimed, measured,
-                                       draw_.near.value_or(draw_.scale), draw_.parameters}};
+                found = {verdict, GradientSlope{forward_[moved].name, claimed, measured,
+                                                draw_.near.value_or(draw_.scale), draw_.chosen()}};
             if (verdict == Agreement::Agrees) break;
         }
         slopes_.push_back(*std::move(found));

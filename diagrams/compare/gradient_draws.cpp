@@ -176,6 +176,12 @@ double elements_of(const Diagram& diagram) {
     return elements;
 }
 
+std::map<std::string, double> Draw::chosen() const {
+    std::map<std::string, double> values = parameters;
+    for (const std::string& name : numbered) values[name] = static_cast<double>(number);
+    return values;
+}
+
 double Draw::width() const {
     return near ? std::min(1.0, *near / 4) : scale;
 }

@@ -25,6 +25,8 @@ struct Draw {
     [[nodiscard]] bool is_ordinary() const { return scale == 1 && !near && parameters.empty(); }
     /// Where a gradient has to show that it is one.
     [[nodiscard]] bool is_plain() const { return is_ordinary() && numbered.empty(); }
+    /// Parameters and integers with what they are.
+    [[nodiscard]] std::map<std::string, double> chosen() const;
     /// How far elements are spread.
     [[nodiscard]] double width() const;
 };

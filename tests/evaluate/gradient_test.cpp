@@ -311,6 +311,28 @@ TEST_CASE("gradients: parameters are what a caller may give") {
     }
 }
 
+TEST_CASE("gradients: what differs says of which parameters and integers") {
+    const auto chosen = [](const std::string& declared, const std::string& y,
+                           const std::string& dx) {
+        const auto checked = [&](const std::string& name, const std::string& rest) {
+            return Run(
+                name + ".ncd",
+                "diagram " + name + " {\n  axis n = 6\n  " + declared + "\n" + rest + "\n}\n", {},
+                1.0, Run::kWarnings);
+        };
+        const Run forward = checked("forward", "  input X[n] : f32\n  output Y[n] : f32 = " + y);
+        const Run backward =
+            checked("backward", "  input X[n], dY[n] : f32\n  output dX[n] : f32 = dY[n] * " + dx);
+        return check_gradient(forward.diagram, backward.diagram, 1)->slope.value().chosen;
+    };
+    using Chosen = std::map<std::string, double>;
+    CHECK_EQ(chosen("param a : f32 = 1", "X[n] * a", "1"), Chosen{{"a", 0.75}});
+    CHECK_EQ(chosen("input mode : i32",
+                    "if mode == 5000 and mode > 40 and mode < 9000 then 0 else X[n]", "1"),
+             Chosen{{"mode", 5000}});
+    CHECK(chosen("param a : f32 = 1", "X[n] * a", "2 * a").empty());
+}
+
 TEST_CASE("gradients: a default of a parameter is a number that is compared with") {
     const std::string head = "  axis n = 40\n  param cap : f32 = 3000\n";
     const std::string forward = head + "  input X[n] : f32\n  output Y[n] : f32 = min(X[n], cap)";
