@@ -5,8 +5,8 @@ class Plot {
   // `x` and `y`: {from, to, unit, title}.
   constructor(x, y, title) {
     Object.assign(this, {x, y, title, width: 460, height: 300, shapes: [], segments: [], words: []});
-    this.frame = {left: 58, right: 22, top: 14, bottom: 44};
-    this.taken = [this.boxOf({x: this.frame.left + 6, y: this.frame.top + 10, text: y.title})];
+    this.frame = {left: 58, right: 22, top: 24, bottom: 44};
+    this.taken = [];
   }
   atX(value) {
     const {left, right} = this.frame;
@@ -92,7 +92,7 @@ class Plot {
       `<path class="axes" d="M${left},${top}V${h - bottom}H${w - right}"/>` +
       `<text class="axis-title" x="${w - right}" y="${h - 8}" text-anchor="end">` +
       `${escapeText(this.x.title)}</text>` +
-      `<text class="axis-title" x="${left + 6}" y="${top + 10}">${escapeText(this.y.title)}` +
+      `<text class="axis-title" x="${left}" y="${top - 10}">${escapeText(this.y.title)}` +
       `</text>${this.shapes.join("")}${this.placedWords().join("")}</svg>`;
   }
 }
