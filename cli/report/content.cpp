@@ -9,6 +9,7 @@
 #include "cli/report/linked_text.h"
 #include "cli/report/pairs.h"
 #include "cli/workbench.h"
+#include "diagrams/drawing/svg_tags.h"
 #include "diagrams/graphviz/overview.h"
 #include "search/suggest.h"
 
@@ -169,7 +170,7 @@ Result<ReportPage> report_of(Context& context, const Loaded& loaded,
     const Figures& first = steps.front().figures;
     const Figures& last = steps.back().figures;
     page.summary =
-        "on " + escaped(machine.title) + ": " +
+        "on " + drawing::xml_escaped(machine.title) + ": " +
         (steps.size() == 1 ? bytes_text(last.transferred) + " transferred"
                            : bytes_text(first.transferred) + " transferred as it is written, " +
                                  bytes_text(last.transferred) + " as derived");
@@ -180,7 +181,7 @@ Result<ReportPage> report_of(Context& context, const Loaded& loaded,
         if (!step) return step.error();
         page.steps.push_back(std::move(*step));
     }
-    page.diagram = escaped(context.sources.files[loaded.text].text);
+    page.diagram = drawing::xml_escaped(context.sources.files[loaded.text].text);
     page.data = data_of(context, loaded, steps, machine);
     for (const StepPage& step : page.steps) page.data["words"].merge_patch(step.words);
     page.footer =

@@ -5,6 +5,7 @@
 #include "cli/report/linked_text.h"
 #include "cli/report/parts.h"
 #include "diagrams/drawing/render.h"
+#include "diagrams/drawing/svg_tags.h"
 
 namespace napkin::cli {
 
@@ -24,7 +25,7 @@ std::string list_of(const std::vector<std::string>& items, const std::string& at
 std::string with_code(const std::string& text) {
     std::string out;
     bool inside = false;
-    for (const char c : escaped(text)) {
+    for (const char c : drawing::xml_escaped(text)) {
         if (c != '`') {
             out += c;
             continue;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/prompt_arguments.h"
+#include "diagrams/drawing/svg_tags.h"
 
 namespace napkin::cli {
 namespace {
@@ -32,7 +33,7 @@ void each_span(const std::vector<TileStatement>& body, const Visit& visit) {
 }
 
 std::string attribute(const char* kind, const std::string& name) {
-    return std::string(" data-") + kind + "=\"" + escaped(name) + "\"";
+    return std::string(" data-") + kind + "=\"" + drawing::xml_escaped(name) + "\"";
 }
 
 /// A line whose indent stays where it is broken.
@@ -44,18 +45,6 @@ std::string line_of(std::string_view line, const std::string& attributes,
 }
 
 }  // namespace
-
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) switch (c) {
-        case '&': out += "&amp;"; break;
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '"': out += "&quot;"; break;
-        default: out += c;
-        }
-    return out;
-}
 
 Links::Links(const State& state, const TileProgram& program, const SourceMap& sources)
     : diagram_(state.diagram), sources_(sources) {
@@ -123,8 +112,8 @@ std::vector<std::string> Links::tile_program(const std::string& text) const {
         std::string attributes;
         if (place != places_.end())
             attributes = attribute("array", place->second) + " data-source=\"" +
-                         escaped(place->first) + "\" tabindex=\"0\"";
-        kernels.back() += line_of(line, attributes, escaped(said));
+                         drawing::xml_escaped(place->first) + "\" tabindex=\"0\"";
+        kernels.back() += line_of(line, attributes, drawing::xml_escaped(said));
     }
     return kernels;
 }
@@ -141,10 +130,10 @@ std::string Links::kernel(const std::string& text) const {
             const auto place = places_.find(std::string(said.substr(0, said.find(", via "))));
             if (place == places_.end() || !attributes.empty()) continue;
             attributes = attribute("array", place->second) + " data-source=\"" +
-                         escaped(place->first) + "\" tabindex=\"0\"";
+                         drawing::xml_escaped(place->first) + "\" tabindex=\"0\"";
         }
         std::string inside;
-        for (const std::string_view line : paragraph) inside += escaped(line) + "\n";
+        for (const std::string_view line : paragraph) inside += drawing::xml_escaped(line) + "\n";
         out += attributes.empty() ? inside : "<span" + attributes + ">" + inside + "</span>";
         paragraph.clear();
     };

@@ -12,9 +12,6 @@
 
 namespace napkin::cli {
 
-/// `& < > "` as HTML writes them.
-[[nodiscard]] std::string escaped(std::string_view text);
-
 /// What words and places of a derivation stand for.
 class Links {
 public:

@@ -9,6 +9,7 @@
 #include "cli/report/html.h"
 #include "cli/report/linked_text.h"
 #include "cli/report/parts.h"
+#include "diagrams/drawing/svg_tags.h"
 #include "diagrams/factor.h"
 #include "perfmodel/cost_table.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 std::vector<std::string> all_escaped(const std::vector<std::string>& texts) {
     std::vector<std::string> result;
-    for (const std::string& text : texts) result.push_back(escaped(text));
+    for (const std::string& text : texts) result.push_back(drawing::xml_escaped(text));
     return result;
 }
 
@@ -32,9 +33,10 @@ std::string formula_of(const Amount& amount, const Signs& signs, const RegionCos
                        const std::vector<Polynomial>& parts) {
     if (!amount.ideal) return "";
     const std::string tree = tree_of(*amount.ideal, region.names, region.order, parts).dump();
-    return signs.before + ("<span class=\"formula\" data-tree=\"" + escaped(tree)) + "\">" +
-           escaped(print_in_parts(*amount.ideal, parts, region.names, region.order)) + "</span>" +
-           signs.after;
+    return signs.before + ("<span class=\"formula\" data-tree=\"" + drawing::xml_escaped(tree)) +
+           "\">" +
+           drawing::xml_escaped(print_in_parts(*amount.ideal, parts, region.names, region.order)) +
+           "</span>" + signs.after;
 }
 
 const RegionCost& largest_region(const Cost& cost) {
@@ -62,7 +64,8 @@ std::string row_of(const std::string& name, const std::string& before, const std
                    const std::string& change, const std::string& form) {
     std::string value = before.empty() || before == now ? "" : "<del>" + before + "</del> ";
     value += "<strong>" + now + "</strong>";
-    if (!before.empty() && before != now) value += " <small>" + escaped(change) + "</small>";
+    if (!before.empty() && before != now)
+        value += " <small>" + drawing::xml_escaped(change) + "</small>";
     return element(
         "tr", "<th scope=\"row\">" + name + "</th><td>" + value + "</td><td>" + form + "</td>");
 }
@@ -90,14 +93,14 @@ std::string figures_table(const DerivedStep* before, const DerivedStep& step) {
             row_of("M", text(held), held(now), change(&Figures::memory),
                    formula_of(memory, signs_of(memory, largest), largest, transfers_of(largest))) +
             row_of("time", text(time_of), time_of(now), change(&Figures::time_high),
-                   escaped(now.binds)),
+                   drawing::xml_escaped(now.binds)),
         "class=\"figures\"");
 }
 
 std::string accumulator_html(const Json& accumulator) {
     std::string axes;
     for (const Json& axis : accumulator.at("axes"))
-        axes += (axes.empty() ? "" : ", ") + escaped(axis.get<std::string>());
+        axes += (axes.empty() ? "" : ", ") + drawing::xml_escaped(axis.get<std::string>());
     std::string inside =
         element("caption", axes.empty() ? "all of it at once" : "accumulator over " + axes);
     for (const auto& [heading, lines] : accumulator.items()) {
@@ -107,7 +110,8 @@ std::string accumulator_html(const Json& accumulator) {
             continue;
         std::string text;
         for (const Json& line : lines)
-            text += element("div", escaped(line.get<std::string>()), "class=\"code-line\"");
+            text += element("div", drawing::xml_escaped(line.get<std::string>()),
+                            "class=\"code-line\"");
         inside += element("tr", "<th scope=\"row\">" + heading + "</th><td>" + text + "</td>");
     }
     return element("table", inside, "class=\"accumulator\"");
@@ -136,7 +140,7 @@ std::string refusals_html(const StepPage& page) {
     if (page.refused.empty()) return "";
     std::string inside = element("summary", "what would be refused here");
     for (const auto& [command, reason] : page.refused)
-        inside += element("dt", "<code>" + escaped(command) + "</code>") +
+        inside += element("dt", "<code>" + drawing::xml_escaped(command) + "</code>") +
                   element("dd", with_code(reason));
     constexpr std::size_t kFew = 3;
     return element("details", inside,
@@ -146,10 +150,11 @@ std::string refusals_html(const StepPage& page) {
 std::string told(const std::vector<DerivedStep>& steps, const ReportPage& page, std::size_t i) {
     const DerivedStep& step = steps[i];
     const std::string title =
-        i == 0 ? "The plain diagram" : "<code>" + escaped(step.typed()) + "</code>";
+        i == 0 ? "The plain diagram" : "<code>" + drawing::xml_escaped(step.typed()) + "</code>";
     std::string out =
         element("h2", "<span class=\"number\">" + std::to_string(i) + "</span> " + title);
-    if (step.step() != nullptr) out += element("p", escaped(step.step()->law), "class=\"law\"");
+    if (step.step() != nullptr)
+        out += element("p", drawing::xml_escaped(step.step()->law), "class=\"law\"");
     out += figures_table(i == 0 ? nullptr : &steps[i - 1], step);
     out += list_of(all_escaped(step.reasons), "class=\"reasons\"");
     if (step.step() != nullptr) {
@@ -233,11 +238,13 @@ private:
 std::string scrubber(const std::vector<DerivedStep>& steps) {
     std::string out;
     for (std::size_t i = 0; i < steps.size(); ++i)
-        out += element("li", element("button",
-                                     "<span class=\"number\">" + std::to_string(i) + "</span> " +
-                                         "<span class=\"title\">" +
-                                         (i == 0 ? "plain" : escaped(steps[i].typed())) + "</span>",
-                                     "type=\"button\""));
+        out +=
+            element("li", element("button",
+                                  "<span class=\"number\">" + std::to_string(i) + "</span> " +
+                                      "<span class=\"title\">" +
+                                      (i == 0 ? "plain" : drawing::xml_escaped(steps[i].typed())) +
+                                      "</span>",
+                                  "type=\"button\""));
     return out;
 }
 
@@ -267,8 +274,8 @@ std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& step
                                report_plots() + report_figures() + report_script() +
                                (page.slides ? report_slides_script() : "");
     return filled(report_page(),
-                  {{"TITLE", escaped(page.title)},
-                   {"NAME", escaped(page.title)},
+                  {{"TITLE", drawing::xml_escaped(page.title)},
+                   {"NAME", drawing::xml_escaped(page.title)},
                    {"KIND", page.slides ? "slides" : "report"},
                    {"STYLE", page_style() + (page.slides ? report_slides_style() : "")},
                    {"SUMMARY", page.summary},

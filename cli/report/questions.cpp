@@ -9,6 +9,7 @@
 #include "cli/report/parts.h"
 #include "cli/report/sizes.h"
 #include "cli/workbench.h"
+#include "diagrams/drawing/svg_tags.h"
 
 namespace napkin::cli {
 namespace {
@@ -107,7 +108,7 @@ std::string fields_html(const Question& question) {
         if (open.size) field("size", "size=\"6\" inputmode=\"numeric\"");
         std::string line;
         std::size_t next = 0;
-        for (const char c : escaped(print(open)))
+        for (const char c : drawing::xml_escaped(print(open)))
             line += c == '?' ? fields[next++] : std::string(1, c);
         text += open.is_open() ? line + "\n" : "<span class=\"given\">" + line + "</span>\n";
     }
@@ -117,7 +118,7 @@ std::string fields_html(const Question& question) {
 std::string needs_html(const Grader& grader) {
     std::string needs;
     for (const std::string& need : grader.needs())
-        needs += (needs.empty() ? "" : ", ") + escaped(need);
+        needs += (needs.empty() ? "" : ", ") + drawing::xml_escaped(need);
     return needs.empty() ? "" : element("p", "needed: " + needs, "class=\"needed\"");
 }
 
@@ -171,7 +172,7 @@ std::string list_html(const Question& question, const std::vector<const Tried*>&
     for (auto& [line, sizes] : lines) {
         if (const std::size_t hole = line.find('?'); hole != std::string::npos)
             line.replace(hole, 1, sizes);
-        text += element("div", "<code>" + escaped(line) + "</code>");
+        text += element("div", "<code>" + drawing::xml_escaped(line) + "</code>");
     }
     return text;
 }
@@ -195,8 +196,8 @@ std::string answers_html(const Grader& grader, const std::vector<Tried>& tried) 
             return key_of(question, each.answer) == key_of(question, answer);
         });
         inside += element("p",
-                          "<strong><code>" + escaped(typed_text(answer)) + "</code></strong> " +
-                              with_code(outcome->grade.reason),
+                          "<strong><code>" + drawing::xml_escaped(typed_text(answer)) +
+                              "</code></strong> " + with_code(outcome->grade.reason),
                           "class=\"answer\"");
     }
     std::string reasons =
@@ -239,14 +240,15 @@ Result<std::string> sheet_of(const std::string& title, const Machine& machine,
         if (!tried) return tried.error();
         const Question& question = graders[i].question();
         std::string derivation;
-        for (const OpenCommand& open : question.commands) derivation += escaped(print(open)) + "\n";
+        for (const OpenCommand& open : question.commands)
+            derivation += drawing::xml_escaped(print(open)) + "\n";
         sections += element("section", "\n" + element("h2", heading_of(question, i + 1)) +
                                            element("pre", derivation) + needs_html(graders[i]) +
                                            answers_html(graders[i], *tried));
     }
-    return filled(report_sheet(), {{"TITLE", escaped(title)},
+    return filled(report_sheet(), {{"TITLE", drawing::xml_escaped(title)},
                                    {"STYLE", page_style() + report_slides_style()},
-                                   {"MACHINE", escaped(machine.title)},
+                                   {"MACHINE", drawing::xml_escaped(machine.title)},
                                    {"QUESTIONS", sections}});
 }
 
