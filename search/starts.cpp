@@ -205,6 +205,67 @@ std::optional<Start> batch_outermost(const State& plain) {
     return start;
 }
 
+/// The input with the most axes among what an operand is computed of; none where that is another.
+const Array* widest_input(const Diagram& diagram, const std::vector<Expression>& factors) {
+    const Array* widest = nullptr;
+    for (const Expression& factor : factors)
+        for (const ArrayId array : arrays_read(factor))
+            if (widest == nullptr || diagram[array].axes.size() > widest->axes.size())
+                widest = &diagram[array];
+    return widest != nullptr && widest->role == ArrayRole::Input ? widest : nullptr;
+}
+
+/// An operand that is computed of an input as an array of its own, rounded as the product would
+/// round it: every block that meets an element would compute it again.
+std::vector<Command> operand_apart(const Diagram& diagram, const std::string& product,
+                                   const std::string& side,
+                                   const std::vector<Expression>& factors) {
+    const bool is_element =
+        factors.size() == 1 && std::holds_alternative<Read>(factors.front().node);
+    const Array* widest = widest_input(diagram, factors);
+    if (is_element || widest == nullptr) return {};
+    Command extract;
+    extract.rule = "extract";
+    extract.in = product;
+    extract.as = {product + "_" + side};
+    while (find_array(diagram, extract.as[0]) || find_axis(diagram, extract.as[0]))
+        extract.as[0] += "_";
+    std::set<ArrayId> read;
+    for (const Expression& factor : factors) read.merge(arrays_read(factor));
+    for (const ArrayId array : read)
+        if (diagram[array].role != ArrayRole::Parameter)
+            extract.names.push_back(diagram[array].name);
+    std::vector<Command> commands{extract, about("unfuse", product)};
+    if (is_multiplied(widest->type) && bits_of(widest->type) == 16) {
+        commands.push_back(about("retype", extract.as[0]));
+        commands.back().to = name_of(widest->type);
+    }
+    return commands;
+}
+
+/// With every such operand apart.
+std::optional<Start> operands_apart(const State& plain) {
+    Start start{{}, plain, false};
+    for (const Statement& statement : plain.diagram.statements) {
+        const Array& target = plain.diagram[statement.targets.front()];
+        auto product = contraction_of(statement, target.axes, [](AxisId) { return true; });
+        if (!product || !target.named) continue;
+        place_either(*product);
+        for (const bool left : {true, false}) {
+            const std::vector<Command> commands =
+                operand_apart(start.state.diagram, target.name, left ? "left" : "right",
+                              left ? product->left : product->right);
+            std::optional<State> next =
+                commands.empty() ? std::nullopt : after(start.state, commands);
+            if (!next) continue;
+            start.state = *std::move(next);
+            start.commands.insert(start.commands.end(), commands.begin(), commands.end());
+        }
+    }
+    if (start.commands.empty()) return std::nullopt;
+    return start;
+}
+
 /// Whether all that a move names stands in the statement that it is about.
 bool is_within(const Diagram& diagram, const Command& move) {
     const std::optional<ArrayId> target = find_array(diagram, move.in);
@@ -309,6 +370,7 @@ std::vector<Start> starts_of(const Diagram& diagram) {
     std::vector<Start> starts{{{}, plain, false}};
     if (std::optional<Start> start = split_up(plain)) starts.push_back(*std::move(start));
     if (std::optional<Start> start = batch_outermost(plain)) starts.push_back(*std::move(start));
+    if (std::optional<Start> start = operands_apart(plain)) starts.push_back(*std::move(start));
     Start apart = sums_apart(plain);
     if (std::optional<Start> start = summed_in_turn(apart))
         starts.push_back(*std::move(start));

@@ -16,7 +16,8 @@ struct Start {
 };
 /// The plain diagram first, then one whose axes are split where parts or remainders of their
 /// indices by a number are asked for (`split-axis`), and one in which the arrays of products whose
-/// innermost axis all sides have are laid out with it outermost (`layout`), and one in which
+/// innermost axis all sides have are laid out with it outermost (`layout`), and one in which what
+/// products compute of their inputs' elements is computed once (`extract`), and one in which
 /// statements that reduce over several axes are taken apart (`unfuse`), sums of products among
 /// them, and factors of sums are summed first where that is less work (`reassociate`). In others
 /// one product with a sum is multiplied out (`distribute`), where that leaves a sum over the same

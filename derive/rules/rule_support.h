@@ -89,5 +89,6 @@ Outcome distribute(const State& state, const Command& command);
 Outcome commute(const State& state, const Command& command);
 Outcome reassociate(const State& state, const Command& command);
 Outcome recompute(const State& state, const Command& command);
+Outcome extract(const State& state, const Command& command);
 
 }  // namespace napkin::rules

@@ -320,6 +320,47 @@ TEST_CASE("factors that may be infinite stay in their products") {
     check_derivations(kMasked, {"distribute P", "commute C, m in Z"});
 }
 
+TEST_CASE("extract: a part of an expression as an array") {
+    const char* layer = R"(diagram layer {
+  axis m = 9, k = 7, n = 5, l = 11
+  input X[m, k], W[n, k], s[k], g[m] : bf16
+  input T[l] : f32
+  input place[m], bin[m] : i32
+  param eps = 1e-3
+  P[m] = max(k) X[m, k]
+  Z[m] = sum(k) exp(X[m, k] - P[m])
+  Q[m, k] = exp(X[m, k] - P[m]) / Z[m] * (s[k] + eps)
+  G[m, k] = if k + 1 < size(k) then (X[m, k + 1] + s[k]) * g[m] else (X[m, k] - s[k]) * g[m]
+  H[m] = (if T[place[m]] < 0 then T[place[m]] + 1 else 2) * g[m] + T[place[m]] * (bin[m] // 2)
+  R[m], at[m] = argmax(k) X[m, k] * s[k]
+  output Y[m, n] = sum(k) (relu(Q[m, k] * g[m]) + G[m, k]) * W[n, k] + H[m]
+  output V[m] = g[m] * R[m] + log(2.0 + sum(k) gelu(X[m, k] + s[k]) * s[k])
+  weave b = 2
+})";
+    check_derivations(
+        layer,
+        {"extract X, P as E in Z", "extract X, P as E in Q\nunfuse Q", "extract s as S in Q",
+         "extract Q, g as U in Y\nunfuse Y\nretype U to bf16", "extract Q, g, G as U in Y",
+         "extract place, T as U in H", "extract bin as U in H", "extract X, s as U in V\nunfuse V",
+         "extract X, s as U in R\nfuse all\ngroup m by 4\nstream k by 2"});
+    check_refusals(
+        layer, {{"extract X, P as E", "it takes what the part reads"},
+                {"extract X, P as E in X", "`X` is an input"},
+                {"extract X, P as g in Q", "there is `g` already"},
+                {"extract X, nobody as E in Q", "there is no array `nobody`"},
+                {"extract P, Z as E in Q", "no part of `Q` reads P and Z and nothing else"},
+                {"extract eps as E in Q", "no part of `Q` reads eps and nothing else"},
+                {"extract X, P, Z, s as E in Q", "of X, P, Z and s alone is all of it"},
+                {"extract X as E in P", "of X alone is an element as it is"},
+                {"extract X, s as E in G", "a condition keeps what is read of `X` inside of it"}});
+    // Both places read the array, and nothing else does.
+    const State state = derive(load(layer), "extract X, P as E in Q");
+    const StatementId made =
+        producer(state.diagram, find_array(state.diagram, "Q").value()).value();
+    CHECK_EQ(print(state.diagram, std::get<Map>(state.diagram[made].body).value),
+             "E[b, m, k] / Z[b, m] * (s[b, k] + eps)");
+}
+
 TEST_CASE("commute: folds in another order, and factors") {
     check_derivations(kRing, {"commute j, k in Y", "commute k, j in Y as U", "commute T, C in Y",
                               "commute j, k in X as U", "commute j, k in V", "commute j, k in P",

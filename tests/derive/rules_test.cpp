@@ -74,6 +74,7 @@ TEST_CASE("what each rule changes") {
         {"layout", "", "layout V[d, h, x] as Vt"},
         {"split-stream", "fuse all\ngroup q by 16\nstream x by 8", "split-stream x by 16"},
         {"recompute", "fuse S, P, R", "recompute S, P in dV", kValuesBackward},
+        {"extract", "", "extract V, B as U in T", kAlgebra},
         {"absorb-normaliser", "", "absorb-normaliser P as L"},
         {"stabilise", "", "stabilise l as m", kAlgebra},
         {"distribute", "", "distribute T as U, W", kAlgebra},

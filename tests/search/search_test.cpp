@@ -503,6 +503,20 @@ TEST_CASE("factors of a sum are summed in turn where that leaves products of mat
     CHECK_EQ(print(result.ranked.front().commands.front()), "reassociate X, W as F_part in F");
 }
 
+TEST_CASE("what every block would compute of an input again is computed once where that is less") {
+    const State plain = test::derived(
+        "diagram layer {\n axis m = 4096, k = 4096, n = 4096\n"
+        " input X[m, k], W[n, k], shift[k] : bf16\n"
+        " output Y[m, n] : bf16 = sum(k) relu(X[m, k] + shift[k]) * W[n, k]\n}\n");
+    const Result<SearchResult> result = search(plain.diagram, machine("H200"), {.target = "sm_80"});
+    REQUIRE(result.has_value());
+    const std::vector<Command>& best = result->ranked.front().commands;
+    REQUIRE_GE(best.size(), 3);
+    CHECK_EQ(print(best[0]), "extract X, shift as Y_left in Y");
+    CHECK_EQ(print(best[1]), "unfuse Y");
+    CHECK_EQ(print(best[2]), "retype Y_left to bf16");
+}
+
 TEST_CASE("a lone warp that waits for all it works on is not taken for a copy") {
     const SearchResult result = found(
         "diagram rows {\n axis m = 8, n = 8192, k = 8192\n input X[m, k], W[n, k] : bf16\n"

@@ -48,6 +48,7 @@ public:
             Entry{"distribute", 3, &CommandDrawer::distribute},
             Entry{"commute", 3, &CommandDrawer::commute},
             Entry{"reassociate", 3, &CommandDrawer::reassociate},
+            Entry{"extract", 3, &CommandDrawer::extract},
         };
         int total = 0;
         for (const Entry& entry : kEntries) total += entry.weight;
@@ -238,6 +239,24 @@ private:
             if (!factors->empty())
                 command.names.push_back(diagram_[(*factors)[pick(factors->size())]].name);
         if (command.names.empty()) command.names = {array()};
+    }
+
+    void extract(Command& command) {
+        const StatementId id = statement([&](const Statement& s) { return !inputs_of(s).empty(); });
+        command.in = target(id);
+        command.as = {command.in + "_part"};
+        // Most often what some part of an expression reads.
+        std::vector<std::set<ArrayId>> parts;
+        for (const Expression* value : expressions_of(diagram_[id]))
+            walk(*value, [&](const Expression& part) {
+                if (const std::set<ArrayId> read = arrays_read(part); !read.empty())
+                    parts.push_back(read);
+            });
+        if (parts.empty() || pick(8) == 0)
+            command.names = {array()};
+        else
+            for (const ArrayId each : parts[pick(parts.size())])
+                command.names.push_back(diagram_[each].name);
     }
 
     std::int64_t size() { return 1 + static_cast<std::int64_t>(pick(next_.empty() ? 6 : 3)); }
