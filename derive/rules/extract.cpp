@@ -14,6 +14,7 @@
 
 #include "derive/rules/draft.h"
 #include "diagrams/contains.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::rules {
 
@@ -177,6 +178,12 @@ Outcome extract(const State& state, const Command& command) {
     }
     if (refusal != nullptr) return *refusal;
     const Expression& value = std::get<Expression>(part);
+
+    const Array& target = diagram[diagram[*source].targets.front()];
+    const bool is_whole = !computes_reals(diagram, {{}, Map{value}, {}, {}});
+    if (is_whole && !is_floating(target.type) && kind_of(diagram, value) == ValueKind::Real)
+        return NotApplicable{"the part is an integer or infinite: no type holds both",
+                             "an integer beside the condition is a part of its own"};
 
     Draft draft(state);
     const std::vector<AxisId> axes = axes_of(diagram, value);

@@ -50,6 +50,31 @@ TEST_CASE("elsewhere: what a part of an axis would lack is refused, and unfuse i
         }
 }
 
+TEST_CASE("elsewhere: a factor that a condition keeps inside of its array has one of its own") {
+    // What no chunk has a part in leaves the sum, and the condition under which it is read.
+    const std::vector<std::string> values = {
+        "sum(d) if n > 0 and d >= 1 then U[n - 1, 0] * X[n, d] else 0",
+        "sum(d) if n + 1 < size(n) and d >= 1 then X[n, d] / U[n + 1, 0] else 0",
+        "sum(d) if n > 0 then exp(U[n - 1, 0] + X[n, d]) else 0",
+        "sum(d) exp(if n > 0 and d <= n then U[n - 1, 0] + X[n, d] else -inf)",
+        "max(d) if n > 0 and d > 1 then U[n - 1, 0] * X[n, d] else -inf",
+        "sum(d) if n > 0 and d >= 1 then X[n, d] * U[n - 1, 0] else U[n, 0] * X[n, d]",
+        "sum(d) if n > 0 then (if d > 2 then U[n - 1, 0] * X[n, d] else N[n - 1, 0] * W[0, d]) "
+        "else 0",
+        "sum(d) if n > 0 and d > 0 then G[n] * X[n, d] else 0"};
+    for (const std::string& value : values) {
+        INFO(value);
+        const Diagram diagram =
+            load(with("  N[n, k] = U[n, k] * 2\n  G[n] = if n > 0 then U[n - 1, 1] else 0.5\n" +
+                      ("  output Y[n] = " + value + "\n")));
+        for (const std::string steps :
+             {"stream d by 2 in Y", "split-stream d by 3 in Y", "fuse N, G, Y\nstream d by 2 in Y"})
+            check_against_reference(derive(diagram, steps));
+        if (value.find("G[n]") != std::string::npos)
+            check_against_reference(derive(diagram, "recompute G in Y\nsplit-stream d by 2 in Y"));
+    }
+}
+
 TEST_CASE("elsewhere: an index that a sum inside would capture is refused") {
     const Diagram diagram = load(
         "diagram captured {\n"

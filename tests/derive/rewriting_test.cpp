@@ -353,6 +353,15 @@ TEST_CASE("extract: a part of an expression as an array") {
                 {"extract X, P, Z, s as E in Q", "of X, P, Z and s alone is all of it"},
                 {"extract X as E in P", "of X alone is an element as it is"},
                 {"extract X, s as E in G", "a condition keeps what is read of `X` inside of it"}});
+    const char* whole = R"(diagram whole {
+  axis k = 7, l = 3
+  input A[k] : i8
+  output M[l] : i32 = min(k) if k < 3 then A[k] * l else inf
+  output F[l] : f32 = min(k) if k < 3 then A[k] * l else inf
+  output N[l] = sum(k) if k < 3 then A[k] * l else 0
+})";
+    check_derivations(whole, {"extract A as U in F", "extract A as U in N\nstream k by 2 in N"});
+    check_refusals(whole, {{"extract A as U in M", "no type holds both"}});
     // Both places read the array, and nothing else does.
     const State state = derive(load(layer), "extract X, P as E in Q");
     const StatementId made =

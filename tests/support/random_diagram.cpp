@@ -236,12 +236,23 @@ private:
         const std::string v = "(" + leaf(values) + ")";
         const std::string score = expression(scores, 1);
         const std::string s = part(name + "_s", scores, score);
-        switch (below(9)) {
+        switch (below(10)) {
         case 0: {  // attention by hand
             const std::string w = part(name + "_w", scores, masked(scores, s));
             const std::string m = part(name + "_m", row, "max(" + x + ") " + w);
             const std::string l = part(name + "_l", row, sum("exp(" + w + " - " + m + ")"));
             define(name, result, "(" + sum("exp(" + w + " - " + m + ") * " + v) + ") / " + l);
+            break;
+        }
+        case 9: {  // a neighbour that the condition keeps inside of its array
+            part(name + "_g", row, expression(row, 1));
+            const std::string& a = axes[0];
+            const std::string next = name + "_g[" + a + " + 1]";
+            const std::string body = next + pick({" * ", " + ", " - "}) + s;
+            const std::string kept = "if " + a + " < size(" + a + ") - 1 and " + x + " >= 1 then ";
+            define(name, row,
+                   chance(50) ? sum(kept + "(" + body + ") else 0")
+                              : "log(" + sum("exp(" + kept + tame(body) + " else -inf)") + ")");
             break;
         }
         case 1: {  // no maximum is subtracted

@@ -53,6 +53,17 @@ TermId NormalForm::assuming(TermId id, TermId condition, bool holds) {
     return assumed_[{whole, condition, holds}] = id;
 }
 
+/// A branch's value whose elements can be read without its condition, where no chunk has a part in
+/// them: such a factor leaves the sum over what the condition keeps.
+TermId NormalForm::readable(TermId id) {
+    Term term = algebra_[id];
+    if (!apart_ || term.function == Function::Select) return id;
+    if (term.kind == Kind::Read) return algebra_.class_of(id).streamed ? id : apart_(id);
+    if (term.kind != Kind::Apply && term.kind != Kind::Convert) return id;
+    for (TermId& part : term.parts) part = readable(part);
+    return algebra_.make(std::move(term));
+}
+
 /// (if c then u else 0) * v as if c then u * v else 0, so that v is only looked at where c holds.
 std::optional<TermId> NormalForm::under_condition(const Term& product) {
     if (!relative_to_ || product.function != Function::Multiply) return std::nullopt;
@@ -173,8 +184,8 @@ Form NormalForm::select(TermId id, const Term& term) {
     const Class of_all = algebra_.class_of(id);
     const bool streams = algebra_.class_of(condition).folded;
     if ((otherwise_masked || then_masked) && !streams) {
-        const Form value =
-            of(assuming(term.parts[otherwise_masked ? 1 : 2], condition, otherwise_masked));
+        const Form value = of(
+            readable(assuming(term.parts[otherwise_masked ? 1 : 2], condition, otherwise_masked)));
         if (!value) return std::nullopt;
         const TermId visible = otherwise_masked ? condition : negation(condition);
         return algebra_.add(*value, algebra_.masked(visible));
@@ -184,8 +195,9 @@ Form NormalForm::select(TermId id, const Term& term) {
     const bool opens = of_all.mixed() || (of_all.streamed && of_all.exponential) ||
                        (zero_branch && of_all.streamed);
     if (!opens) return of_parts(id, term);
-    const Form then = branch(assuming(term.parts[1], condition, true), condition);
-    const Form otherwise = branch(assuming(term.parts[2], condition, false), negation(condition));
+    const Form then = branch(readable(assuming(term.parts[1], condition, true)), condition);
+    const Form otherwise =
+        branch(readable(assuming(term.parts[2], condition, false)), negation(condition));
     if (!then || !otherwise) return std::nullopt;
     if (const Form one = one_exponential(condition, *then, *otherwise)) return one;
     const PolynomialId shared = shared_terms(*then, *otherwise);

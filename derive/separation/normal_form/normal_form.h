@@ -58,6 +58,8 @@ class NormalForm {
 public:
     NormalForm(Algebra& algebra, const TermFacts& facts) : algebra_(algebra), facts_(facts) {}
 
+    /// An element that leaves the conditions under which it is read becomes `apart(element)`.
+    void read_apart(std::function<TermId(TermId)> apart) { apart_ = std::move(apart); }
     /// In a tail, a fold stands for its value in terms of states.
     void resolve_folds(std::function<Form(TermId)> value) { fold_value_ = std::move(value); }
     /// Where a sum of a streamed and a folded part is multiplied out, the streamed part `a` (beside
@@ -119,6 +121,7 @@ public:
 private:
     Algebra& algebra_;
     const TermFacts& facts_;
+    std::function<TermId(TermId)> apart_;
     std::function<Form(TermId)> fold_value_;
     RelativeTo relative_to_;
     std::function<bool(TermId)> is_gauge_;
@@ -155,6 +158,7 @@ private:
     Form one_exponential(TermId condition, PolynomialId then, PolynomialId otherwise);
     Form branch(TermId value, TermId guard);
     TermId assuming(TermId term, TermId condition, bool holds);
+    TermId readable(TermId value);
     std::optional<TermId> under_condition(const Term& product);
     Form inner(TermId id, const Term& term);
     Form fractional_power(PolynomialId base, double exponent, TermId term);

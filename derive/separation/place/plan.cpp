@@ -20,6 +20,8 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& relative)
       relative_form_(relative),
       algebra_(cascade.algebra()),
       folds_(cascade.folds()) {
+    for (NormalForm* form : {&normal_, &relative_form_})
+        form->read_apart([&cascade](TermId id) { return cascade.apart_from_conditions(id); });
     relative_form_.keep_relative([this](PolynomialId streamed, PolynomialId folded,
                                         const std::vector<TermId>& guards, bool multiplied) {
         return relative_to_gauges(streamed, folded, guards, multiplied);

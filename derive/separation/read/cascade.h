@@ -103,6 +103,9 @@ public:
     [[nodiscard]] const Fold* running_divisor(TermId value, MonoidId of) const;
     /// The expression as a term.
     TermId lower(const Expression& expression);
+    /// An element that a condition may keep inside of its array, under conditions of its own: 1
+    /// where there is none. The term itself where its indices are those of axes.
+    TermId apart_from_conditions(TermId element);
     /// The diagram with formulas for the names of arrays that the user gave none: for messages.
     const Diagram& spelled();
     /// Whether the array has no axis along which the term only repeats, so that it may be read in
@@ -146,8 +149,8 @@ private:
     void define(ArrayId array, TermId term);
     TermId lower_read(const Read& element);
     TermId gather(ArrayId array, const std::vector<TermId>& index, TermId body);
-    TermId within(ArrayId array, const std::vector<TermId>& index, TermId value);
-    TermId where_read(TermId index, TermId value);
+    TermId within(ArrayId array, const std::vector<TermId>& index, TermId value, TermId otherwise);
+    TermId where_read(TermId index, TermId value, TermId otherwise);
     std::optional<TermId> carry(const Read& element, const std::vector<TermId>& index);
     std::optional<TermId> carry(std::uint32_t pick, TermId body);
     std::optional<TermId> carry_elements(TermId term);
