@@ -331,6 +331,7 @@ Accumulator Builder::finish() {
     judge_running_sums(judged_, judgements_);
     judge_rounded_divisors(judged_, judgements_);
     tail_judge_.judge(judgements_);
+    drop_unused_tail();  // what is judged is written, too
     result_.obligations = judgements_.all();
     std::vector<Statement> mapped = chunk_statements();
     result_.body = std::move(mapped);

@@ -190,13 +190,14 @@ void Builder::need_tail(ArrayId id) {
     result_.tail.push_back(std::move(written));
 }
 
-/// What a formula stood for that was then written without it.
+/// What a formula stood for that was then written without it, an inner sum put another way.
 void Builder::drop_unused_tail() {
     std::vector<Statement>& tail = result_.tail;
     for (std::size_t i = tail.size(); i-- > 0;) {
         const auto later = tail.begin() + static_cast<std::ptrdiff_t>(i) + 1;
         const auto is_used = [&](ArrayId target) {
-            return target.index() >= diagram_.arrays.size() || cascade_.is_saved(target) ||
+            const bool is_own = target.index() < diagram_.arrays.size();
+            return (is_own && cascade_.is_saved(target)) ||
                    std::any_of(later, tail.end(),
                                [&](const Statement& reader) { return reads(reader, target); });
         };
