@@ -72,16 +72,9 @@ std::optional<ArrayId> saved_repeatedly(const Cascade& cascade) {
 
 /// The value of a fold at the indices of a term, over states only.
 Form resolve(Cascade& cascade, Plan& plan, NormalForm& tail, TermId id) {
-    Algebra& algebra = cascade.algebra();
-    const Term term = algebra[id];
-    const Form value = plan.value(term.ref);
-    if (!value) return std::nullopt;
-    const std::vector<AxisId> axes = plan.folds()[term.ref].axes;
-    Algebra::Replacements replacements;
-    for (std::size_t i = 0; i < axes.size(); ++i)
-        if (term.parts[i] != algebra.axis(axes[i])) replacements[axes[i]] = term.parts[i];
-    if (replacements.empty()) return tail.of(*value);
-    const Form there = algebra.replaced(*value, replacements);
+    const Term term = cascade.algebra()[id];
+    if (!plan.value(term.ref)) return std::nullopt;
+    const Form there = plan.value_at(term);
     return there ? tail.of(*there) : tail.refuse(separation::Why::Capture, id);
 }
 

@@ -61,17 +61,33 @@ TEST_CASE("elsewhere: a factor that a condition keeps inside of its array has on
         "sum(d) if n > 0 and d >= 1 then X[n, d] * U[n - 1, 0] else U[n, 0] * X[n, d]",
         "sum(d) if n > 0 then (if d > 2 then U[n - 1, 0] * X[n, d] else N[n - 1, 0] * W[0, d]) "
         "else 0",
-        "sum(d) if n > 0 and d > 0 then G[n] * X[n, d] else 0"};
+        "sum(d) if n > 0 and d > 0 then G[n] * X[n, d] else 0",
+        "sum(d) if n > 0 and d > 0 then H[n - 1] * X[n, d] else 0",
+        "sum(d) if n + 1 < size(n) and d > 0 then H[n + 1] / (2 + U[n, 0]) + X[n, d] else 0"};
     for (const std::string& value : values) {
         INFO(value);
         const Diagram diagram =
-            load(with("  N[n, k] = U[n, k] * 2\n  G[n] = if n > 0 then U[n - 1, 1] else 0.5\n" +
-                      ("  output Y[n] = " + value + "\n")));
-        for (const std::string steps :
-             {"stream d by 2 in Y", "split-stream d by 3 in Y", "fuse N, G, Y\nstream d by 2 in Y"})
+            load(with("  N[n, k] = U[n, k] * 2\n  G[n] = if n > 0 then U[n - 1, 1] else 0.5\n"
+                      "  H[n] = sum(d) X[n, d]\n  output Y[n] = " +
+                      value + "\n"));
+        for (const std::string steps : {"stream d by 2 in Y", "split-stream d by 3 in Y",
+                                        "fuse N, G, H, Y\nstream d by 2 in Y"})
             check_against_reference(derive(diagram, steps));
         if (value.find("G[n]") != std::string::npos)
             check_against_reference(derive(diagram, "recompute G in Y\nsplit-stream d by 2 in Y"));
+    }
+}
+
+TEST_CASE("elsewhere: a fold that is read at another index is its state there") {
+    for (const std::string value :
+         {"max(d) tanh(X[n, d] + H[0])", "max(d) (0.5 * tanh(X[n, d] + H[size(n) - 1 - n]))",
+          "min(d) max(X[n, d], H[1])", "max(d) exp(X[n, d] - H[1])",
+          "sum(d) X[n, d] * sigmoid(H[size(n) - 1 - n])"}) {
+        INFO(value);
+        const Diagram diagram =
+            load(with("  H[n] = sum(d) X[n, d]\n  output Y[n] = " + value + "\n"));
+        for (const std::string steps : {"stream d by 2", "split-stream d by 3"})
+            check_against_reference(derive(diagram, "fuse all\n" + steps));
     }
 }
 

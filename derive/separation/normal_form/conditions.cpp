@@ -58,7 +58,7 @@ TermId NormalForm::assuming(TermId id, TermId condition, bool holds) {
 TermId NormalForm::readable(TermId id) {
     Term term = algebra_[id];
     if (!apart_ || term.function == Function::Select) return id;
-    if (term.kind == Kind::Read || term.kind == Kind::Late)
+    if (term.kind == Kind::Read || term.kind == Kind::Late || term.kind == Kind::Fold)
         return algebra_.class_of(id).streamed ? id : apart_(id);
     if (term.kind != Kind::Apply && term.kind != Kind::Convert) return id;
     for (TermId& part : term.parts) part = readable(part);

@@ -132,7 +132,7 @@ TermId Plan::extreme_term(TermId body, MonoidId monoid, std::uint32_t fold) {
 /// The term with every fold replaced by its value in states.
 Form Plan::resolved(TermId id) {
     Term term = algebra_[id];
-    if (term.kind == Kind::Fold) return value(term.ref);
+    if (term.kind == Kind::Fold) return value_at(term);
     if (!algebra_.class_of(id).folded) return algebra_.atom(id);
     for (TermId& part : term.parts) {
         const Form form = resolved(part);
@@ -189,7 +189,7 @@ bool Plan::cancels(PolynomialId extreme, PolynomialId exponent) {
         PolynomialId term = algebra_.monomial(mono, coefficient);
         const Term fold = algebra_[algebra_.term_of(algebra_.monomial(mono))];
         if (fold.kind == Kind::Fold)
-            if (const Form in_states = value(fold.ref))
+            if (const Form in_states = value_at(fold))
                 term = algebra_.scale(*in_states, coefficient);
         sum = algebra_.add(sum, term);
     }

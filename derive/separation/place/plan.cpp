@@ -103,6 +103,18 @@ Form Plan::value(std::uint32_t fold) {
     return result;
 }
 
+Form Plan::value_at(const Term& element) {
+    const Form form = value(element.ref);
+    if (!form) return std::nullopt;
+    const std::vector<AxisId> axes = folds_[element.ref].axes;
+    Algebra::Replacements replacements;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        if (element.parts[i] != algebra_.axis(axes[i])) replacements[axes[i]] = element.parts[i];
+    if (replacements.empty()) return form;
+    const Form there = algebra_.replaced(*form, replacements);
+    return there ? there : refuse(Why::Capture, element.ref);
+}
+
 Form Plan::compute(std::uint32_t fold) {
     const FoldOver& entry = folds_[fold];
     if (const auto other = inside_out_.find(fold); other != inside_out_.end())

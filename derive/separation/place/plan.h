@@ -109,6 +109,8 @@ public:
     /// The final value of a fold in terms of states and of other folds, at its own axes; makes the
     /// states it needs.
     [[nodiscard]] Form value(std::uint32_t fold);
+    /// That of an element of a fold, at its indices.
+    [[nodiscard]] Form value_at(const Term& element);
     /// Lets means move by what all sums relative to them have in common.
     void weigh_means();
     /// The state that sums the weight of a mean.

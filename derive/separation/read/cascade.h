@@ -149,7 +149,9 @@ private:
     void define(ArrayId array, TermId term);
     TermId lower_read(const Read& element);
     TermId gather(ArrayId array, const std::vector<TermId>& index, TermId body);
-    TermId within(ArrayId array, const std::vector<TermId>& index, TermId value, TermId otherwise);
+    TermId within(const std::vector<AxisId>& axes, const std::vector<TermId>& index, TermId value,
+                  TermId otherwise);
+    [[nodiscard]] const std::vector<AxisId>& axes_of_element(const Term& element) const;
     TermId where_read(TermId index, TermId value, TermId otherwise);
     std::optional<TermId> carry(const Read& element, const std::vector<TermId>& index);
     std::optional<TermId> carry(std::uint32_t pick, TermId body);

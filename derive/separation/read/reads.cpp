@@ -84,11 +84,10 @@ TermId Cascade::lower_read(const Read& element) {
     return gather(element.array, index, *algebra_.replaced(*known, replacements));
 }
 
-/// The value where the array has an element at these indices: a fold is computed without the
-/// conditions under which it is read.
-TermId Cascade::within(ArrayId array, const std::vector<TermId>& index, TermId value,
-                       TermId otherwise) {
-    const std::vector<AxisId>& axes = diagram_[array].axes;
+/// The value where there is an element at these indices of an array or of a fold with these axes: a
+/// fold is computed without the conditions under which it is read.
+TermId Cascade::within(const std::vector<AxisId>& axes, const std::vector<TermId>& index,
+                       TermId value, TermId otherwise) {
     const auto where = [&](Function comparison, TermId at, TermId bound) {
         const TermId inside = algebra_.apply(comparison, {at, bound});
         return algebra_.apply(Function::Select, {inside, value, otherwise});
@@ -109,14 +108,20 @@ TermId Cascade::within(ArrayId array, const std::vector<TermId>& index, TermId v
 /// The same of every element that is read for the term, an index.
 TermId Cascade::where_read(TermId id, TermId value, TermId otherwise) {
     const Term term = algebra_[id];
-    if (term.kind == Kind::Read) return within(ArrayId{term.ref}, term.parts, value, otherwise);
+    if (term.kind == Kind::Read) return within(axes_of_element(term), term.parts, value, otherwise);
     for (const TermId part : term.parts) value = where_read(part, value, otherwise);
     return value;
 }
 
+/// The axes along which an element of an array, or of a fold, is taken.
+const std::vector<AxisId>& Cascade::axes_of_element(const Term& element) const {
+    return element.kind == Kind::Fold ? folds_[element.ref].axes
+                                      : diagram_[ArrayId{element.ref}].axes;
+}
+
 TermId Cascade::apart_from_conditions(TermId element) {
     const Term term = algebra_[element];
-    return within(ArrayId{term.ref}, term.parts, element, algebra_.number(1));
+    return within(axes_of_element(term), term.parts, element, algebra_.number(1));
 }
 
 /// Whether the region reads the array along the axis anyway, so that its elements are at hand.
@@ -160,7 +165,7 @@ std::optional<TermId> Cascade::carry(const Read& element, const std::vector<Term
     }
     if (!pick) return std::nullopt;
     const TermId body = lower_read(Read{element.array, std::move(here)});
-    return carry(*pick, within(element.array, index, body, algebra_.number(0)));
+    return carry(*pick, within(diagram_[element.array].axes, index, body, algebra_.number(0)));
 }
 
 std::optional<TermId> Cascade::carry(std::uint32_t pick, TermId body) {
@@ -195,7 +200,7 @@ std::optional<TermId> Cascade::carry_elements(TermId id) {
         }
         if (!pick) return std::nullopt;
         const TermId body = algebra_.make(term);
-        return carry(*pick, within(ArrayId{term.ref}, term.parts, body, algebra_.number(0)));
+        return carry(*pick, within(axes_of_element(term), term.parts, body, algebra_.number(0)));
     }
     for (TermId& part : term.parts) {
         const std::optional<TermId> carried = carry_elements(part);
@@ -255,7 +260,7 @@ TermId Cascade::gather(ArrayId array, const std::vector<TermId>& index, TermId b
         index[static_cast<std::size_t>(std::find(own.begin(), own.end(), over) - own.begin())];
     const TermId here = algebra_.apply(Function::Equal, {algebra_.axis(over), at});
     const TermId value =
-        within(array, index, algebra_.apply(Function::Select, {here, body, algebra_.number(0)}),
+        within(own, index, algebra_.apply(Function::Select, {here, body, algebra_.number(0)}),
                algebra_.number(0));
     std::vector<AxisId> axes;
     for (const AxisId axis : algebra_.class_of(value).axes)
