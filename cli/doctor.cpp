@@ -15,14 +15,14 @@ namespace napkin::cli {
 namespace {
 
 /// One thing that napkin may find, and what rests on it.
-struct Finding {
+struct Found {
     std::string name;
     bool found = false;
     std::string what;     ///< where and which version, or why not
     std::string without;  ///< what does not work when it is missing
 };
 
-Finding find_compiler() {
+Found find_compiler() {
     const CompilerStatus status = nvrtc_status();
     const bool found = status.missing.empty();
     return {
@@ -31,7 +31,7 @@ Finding find_compiler() {
         "fetches it"};
 }
 
-Finding find_device() {
+Found find_device() {
     const DeviceStatus status = device_status();
     const bool found = status.missing.empty();
     return {"GPU", found,
@@ -41,14 +41,14 @@ Finding find_device() {
             "check the same derivation here"};
 }
 
-Finding find_host_compiler() {
+Found find_host_compiler() {
     const HostCompilerStatus status = host_compiler_status();
     const bool found = status.missing.empty();
     return {"C++ compiler", found, found ? status.command : status.missing,
             "`run --device emulator` needs it"};
 }
 
-Finding find_cache() {
+Found find_cache() {
     const std::string folder = cache_folder().string();
     const std::optional<Diagnostic> failure = make_folder(folder);
     const bool found = !failure && ::access(folder.c_str(), W_OK) == 0;
@@ -61,11 +61,11 @@ Finding find_cache() {
 }  // namespace
 
 Result<int> run_doctor(Context& context) {
-    const Finding findings[] = {find_compiler(), find_device(), find_host_compiler(), find_cache()};
+    const Found findings[] = {find_compiler(), find_device(), find_host_compiler(), find_cache()};
     Json json{{"ok", true}, {"version", NAPKIN_VERSION}};
     std::string text =
         "napkin " NAPKIN_VERSION "\n  yes  checking, drawing, deriving, costing, emitting CUDA\n";
-    for (const Finding& finding : findings) {
+    for (const Found& finding : findings) {
         json["findings"].push_back(Json{{"name", finding.name},
                                         {"found", finding.found},
                                         {"what", finding.what},

@@ -24,7 +24,7 @@ namespace napkin::cli {
 namespace {
 
 /// As `cost` says.
-Result<MaskBytes> bytes_of(const Diagram& plain, const State& state, std::size_t region) {
+Result<MaskBytes> mask_bytes_of(const Diagram& plain, const State& state, std::size_t region) {
     const Region& kernel = state.relabelling.regions[region];
     const Result<RegionProgram> program = expand(state, kernel, OpaqueBoxes::Keep);
     if (!program) return program.error();
@@ -185,7 +185,7 @@ Result<int> run_mask(Context& context) {
     Json json{{"ok", true}, {"masks", Json::array()}};
     std::string text;
     for (const MaskReport& report : *reports) {
-        const Result<MaskBytes> bytes = bytes_of(loaded->plain, state, report.region);
+        const Result<MaskBytes> bytes = mask_bytes_of(loaded->plain, state, report.region);
         if (!bytes) return bytes.error();
         if (arguments.json)
             json["masks"].push_back(mask_json(state, report, *bytes));

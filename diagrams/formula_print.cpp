@@ -2,6 +2,7 @@
 // any calculator with those functions evaluates.
 #include <algorithm>
 
+#include "diagrams/binding.h"
 #include "diagrams/formula.h"
 #include "diagrams/formula_parts.h"
 #include "diagrams/symbol_names.h"
@@ -15,9 +16,6 @@ std::string text_of(Rational value) {
 }
 
 namespace {
-
-// How tightly the text of a formula holds together.
-enum class Binding { Sum, Product, Atom };
 
 Binding binding_of(const Formula& formula) {
     switch (formula.op) {
@@ -33,9 +31,9 @@ Binding binding_of(const Formula& formula) {
 }
 
 /// Prints one formula with the names of its diagram.
-class Printer {
+class FormulaPrinter {
 public:
-    explicit Printer(const SymbolNames& names) : names_(names) {}
+    explicit FormulaPrinter(const SymbolNames& names) : names_(names) {}
 
     [[nodiscard]] std::string print(const Formula& formula) const {
         switch (formula.op) {
@@ -114,7 +112,7 @@ private:
 }  // namespace
 
 std::string print(const Formula& formula, const SymbolNames& names) {
-    return Printer(names).print(formula);
+    return FormulaPrinter(names).print(formula);
 }
 
 }  // namespace napkin

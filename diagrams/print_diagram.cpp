@@ -25,9 +25,9 @@ std::string text_of(const Number& number) {
     return text;
 }
 
-class Printer {
+class DiagramPrinter {
 public:
-    explicit Printer(const Diagram& diagram) : diagram_(diagram) {}
+    explicit DiagramPrinter(const Diagram& diagram) : diagram_(diagram) {}
 
     std::string print(const Expression& expression, Binding place = Binding::If) const {
         return std::visit(
@@ -144,7 +144,7 @@ std::string axis_line(const Diagram& diagram, AxisId id) {
     return text + (axis.dynamic ? " dynamic\n" : "\n");
 }
 
-std::string statement_lines(const Diagram& diagram, const Printer& printer, StatementId id) {
+std::string statement_lines(const Diagram& diagram, const DiagramPrinter& printer, StatementId id) {
     const Statement& statement = diagram[id];
     std::string text;
     for (ArrayId target : statement.targets) {
@@ -155,7 +155,7 @@ std::string statement_lines(const Diagram& diagram, const Printer& printer, Stat
     return text + " = " + printer.body(statement) + "\n";
 }
 
-std::string box_line(const Diagram& diagram, const Printer& printer, const Box& box) {
+std::string box_line(const Diagram& diagram, const DiagramPrinter& printer, const Box& box) {
     if (box.name.empty()) return "";
     std::string text = "# " + box.name;
     if (!box.glyph_axes.empty()) text += "[" + printer.axes(box.glyph_axes) + "]";
@@ -166,7 +166,7 @@ std::string box_line(const Diagram& diagram, const Printer& printer, const Box& 
 }  // namespace
 
 std::string statement_text(const Diagram& diagram, const Statement& statement) {
-    const Printer printer(diagram);
+    const DiagramPrinter printer(diagram);
     std::string text;
     for (ArrayId target : statement.targets)
         text += (text.empty() ? "" : ", ") + printer.place(target);
@@ -174,11 +174,11 @@ std::string statement_text(const Diagram& diagram, const Statement& statement) {
 }
 
 std::string print(const Diagram& diagram, const Expression& expression) {
-    return Printer(diagram).print(expression);
+    return DiagramPrinter(diagram).print(expression);
 }
 
 std::string print(const Diagram& diagram) {
-    const Printer printer(diagram);
+    const DiagramPrinter printer(diagram);
     std::string text = "diagram " + diagram.name + "\n";
     for (std::uint32_t i = 0; i < diagram.axes.size(); ++i) text += axis_line(diagram, AxisId{i});
     for (std::size_t i = 0; i < diagram.arrays.size(); ++i) {

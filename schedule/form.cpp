@@ -13,8 +13,7 @@
 namespace napkin::schedule {
 namespace {
 
-/// Of shared memory; panels repeat after 1024 bytes.
-constexpr std::int64_t kAlignment = 128;
+/// Panels repeat after it.
 constexpr std::int64_t kPanelAlignment = 1024;
 constexpr std::int64_t kFloat = 4;
 constexpr std::int64_t kInteger = 4;
@@ -52,7 +51,7 @@ private:
     const std::string& name_of(ArrayId array) const { return region_.arrays[array.index()].name; }
 
     BufferId add(std::string name, Buffer::Place place, std::int64_t bytes) {
-        const std::int64_t alignment = limits_.warp_groups ? kPanelAlignment : kAlignment;
+        const std::int64_t alignment = limits_.warp_groups ? kPanelAlignment : kSharedAlignment;
         return add(std::move(name), place, bytes, alignment);
     }
 
@@ -84,7 +83,7 @@ private:
         case Home::Shared:
             program_.buffer_of[variable] =
                 add(name, Buffer::Place::Shared,
-                    vector_extent(plan_, *tile.column) * bytes_of(tile.type), kAlignment);
+                    vector_extent(plan_, *tile.column) * bytes_of(tile.type), kSharedAlignment);
             return;
         case Home::Matrix:
             program_.buffer_of[variable] =

@@ -8,9 +8,6 @@
 namespace napkin::schedule {
 namespace {
 
-/// Bulk copies ask for it.
-constexpr std::int64_t kAlignment = 128;
-
 /// Statements of the region, from the first to the last that touch a buffer.
 struct Lifetime {
     std::size_t first = 0;
@@ -54,7 +51,7 @@ void place(Program& program) {
     std::vector<std::size_t> placed;
     const auto end_of = [&](std::size_t b) {
         const Buffer& buffer = program.buffers[b];
-        return buffer.offset + padded(buffer.bytes * buffer.stages, kAlignment);
+        return buffer.offset + padded(buffer.bytes * buffer.stages, kSharedAlignment);
     };
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         Buffer& buffer = program.buffers[b];

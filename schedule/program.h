@@ -64,6 +64,9 @@ struct Cost {
     auto operator<=>(const Cost&) const = default;
 };
 
+/// Of what lies in shared memory: bulk copies ask for it.
+inline constexpr std::int64_t kSharedAlignment = 128;
+
 struct Buffer {
     enum class Place { Registers, Shared };
     std::string name;
@@ -75,7 +78,7 @@ struct Buffer {
     std::int64_t offset = 0;  ///< in shared memory, bytes
     /// Primitives that use it bring their own barriers; it shares its memory with nothing.
     bool guarded = false;
-    std::int64_t alignment = 128;  ///< of its offset
+    std::int64_t alignment = kSharedAlignment;  ///< of its offset
     bool operator==(const Buffer&) const = default;
 };
 

@@ -13,11 +13,6 @@ namespace {
 /// Operations that follow each other in the text and in time: element work of one chunk.
 using Chain = std::vector<OpId>;
 
-/// Clocks until the first operands of a product are there.
-constexpr double kFetch = 60;
-/// Clocks that warps lose where they meet.
-constexpr double kBarrier = 60;
-
 bool is_of_elements(const Op& op) {
     return op.kind == Op::Kind::Elements || op.kind == Op::Kind::Part ||
            op.kind == Op::Kind::Accumulate;

@@ -9,6 +9,11 @@
 
 namespace napkin::schedule {
 
+/// Clocks until the first operands of a product are there.
+inline constexpr double kFetch = 60;
+/// Clocks that warps lose where they meet.
+inline constexpr double kBarrier = 60;
+
 /// One step of a body, in the order in which an agent takes it.
 struct Step {
     Cost cost;

@@ -10,9 +10,6 @@
 namespace napkin::schedule {
 namespace {
 
-// As the rotation has them.
-constexpr double kBarrier = 60;
-constexpr double kFirstOperands = 60;
 constexpr std::int64_t kWarm = 10;  // turns until the loop is under way
 
 Unit busiest(const Cost& cost) {
@@ -73,7 +70,7 @@ private:
             if (op.completion == Completion::CopyGroup || program_.apart(*id)) return;
             if (program_.rings.empty() && op.kind == Op::Kind::Multiply &&
                 op.portion == Op::Portion::Whole)
-                add(delay(Unit::Shared, kFirstOperands, op.lead), {});
+                add(delay(Unit::Shared, kFetch, op.lead), {});
             Step step{op.cost,
                       op.kind == Op::Kind::Fetch || op.completion == Completion::Finish,
                       op.lead,

@@ -68,9 +68,9 @@ std::vector<Pair> pairs_among(std::vector<Slider>& sliders) {
 }
 
 /// The points of one pair.
-class Table {
+class PairTable {
 public:
-    Table(WhatIf& what, const Pair& pair) : what_(what), pair_(pair) {}
+    PairTable(WhatIf& what, const Pair& pair) : what_(what), pair_(pair) {}
 
     /// Nothing where formulas of both sliders do not hold together.
     std::optional<Json> run() {
@@ -141,7 +141,7 @@ Json pairs_of(WhatIf& what, std::vector<Slider>& sliders) {
         if (kernels + pair.kernels() > kMostKernels || bytes + pair.bytes() > kMostBytes) continue;
         kernels += pair.kernels();
         bytes += pair.bytes();
-        if (std::optional<Json> table = Table(what, pair).run())
+        if (std::optional<Json> table = PairTable(what, pair).run())
             tables.push_back(std::move(*table));
         else
             pair.first->json["off"] = pair.second->json["off"] = kCounted;

@@ -10,7 +10,7 @@
 namespace napkin::proof {
 namespace {
 
-constexpr int kTrials = 64;
+constexpr int kTrialsOfALaw = 64;
 constexpr int kDeepest = 16;  ///< statements that an element is followed back through
 constexpr MonoidId kFirstOfUsers{4};
 // Differences that rounding of long double does not explain.
@@ -55,7 +55,7 @@ public:
         if (folds_.empty()) return "";  // Nobody asks for its laws.
         Element identity;
         for (const Expression& part : monoid_.identity) identity.push_back(evaluator_.value(part));
-        for (int i = 0; i < kTrials; ++i) {
+        for (int i = 0; i < kTrialsOfALaw; ++i) {
             const Element a = draw();
             const Element b = draw();
             const Element c = draw();

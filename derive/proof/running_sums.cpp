@@ -13,7 +13,7 @@ namespace napkin::proof {
 namespace {
 
 constexpr int kElements = 8;
-constexpr std::uint64_t kTrials = 4;
+constexpr std::uint64_t kTrialsOfAMove = 4;
 constexpr int kDeepestSums = 2;  ///< in terms of sums
 constexpr double kClose = 1e-9;  ///< relative to the terms of a sum
 
@@ -230,8 +230,8 @@ bool RunningSums::varies_by_chunk(ArrayId array) const {
 
 bool RunningSums::moves_as_its_terms(ArrayId target, std::uint64_t seed) const {
     const std::size_t at = definitions_.at(target);
-    for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
-        Draw drawn(*this, std::get<Fold>(statements_[at]->body), seed * kTrials + trial);
+    for (std::uint64_t trial = 0; trial < kTrialsOfAMove; ++trial) {
+        Draw drawn(*this, std::get<Fold>(statements_[at]->body), seed * kTrialsOfAMove + trial);
         const double moved = drawn.seed(at);
         const double terms = drawn.summed(at, false);
         if (!(std::abs(moved - terms) <= kClose * (1 + std::abs(terms)))) return false;

@@ -11,7 +11,7 @@ namespace napkin::index {
 namespace {
 
 /// Some 50 ms: search counts hundreds of tilings.
-constexpr std::size_t kMostBlocks = 100'000;
+constexpr std::size_t kMostWhileSearching = 100'000;
 
 }  // namespace
 
@@ -77,7 +77,8 @@ struct VisitCounter::Parts {
     [[nodiscard]] std::optional<std::int64_t> count(std::optional<CountedCondition>& known,
                                                     const BoxCondition& asked,
                                                     const Ranges& within) {
-        if (valid && !known) known.emplace(axis_of, numbers, in_numbers(asked), kMostBlocks);
+        if (valid && !known)
+            known.emplace(axis_of, numbers, in_numbers(asked), kMostWhileSearching);
         if (!valid) return std::nullopt;
         std::vector<std::int64_t> values;
         for (const Interval& ends : mask.box(within)) {

@@ -4,15 +4,10 @@
 #include "diagrams/check.h"
 #include "diagrams/evaluate.h"
 #include "tests/support/random_diagram.h"
+#include "tests/support/rendered.h"
 
 namespace napkin {
 namespace {
-
-std::string rendered(const Diagnostics& diagnostics, const SourceMap& sources) {
-    std::string text;
-    for (const Diagnostic& diagnostic : diagnostics.list) text += render(diagnostic, sources);
-    return text;
-}
 
 TEST_CASE("random diagrams check, verify, and mean the same after formatting") {
     for (std::uint32_t seed = 1; seed <= 400; ++seed) {
@@ -22,7 +17,8 @@ TEST_CASE("random diagrams check, verify, and mean the same after formatting") {
         const Result<syntax::File> tree = syntax::parse(sources, sources.add("r.ncd", text));
         REQUIRE(tree.has_value());
         const Result<Checked> checked = check(sources, *tree);
-        const std::string errors = checked.has_value() ? "" : rendered(checked.error(), sources);
+        const std::string errors =
+            checked.has_value() ? "" : test::rendered(checked.error(), sources);
         INFO(errors);
         REQUIRE(checked.has_value());
         verify(checked->diagram);

@@ -10,23 +10,23 @@ using namespace napkin;
 
 namespace {
 
-struct Case {
+struct Computed {
     Diagram diagram;
     Tensors inputs;
     Tensors outputs;
 };
 
-Case load(const std::string& text) {
+Computed load(const std::string& text) {
     SourceMap sources;
     const Result<Checked> checked = load_diagram(sources, "case.ncd", text);
     REQUIRE(checked.has_value());
-    Case result{checked->diagram, random_inputs(checked->diagram, 1), {}};
+    Computed result{checked->diagram, random_inputs(checked->diagram, 1), {}};
     for (const ArrayId output : outputs_of(result.diagram))
         result.outputs[output] = make_tensor(result.diagram, output);
     return result;
 }
 
-cli::Validation judged(const Case& from) {
+cli::Validation judged(const Computed& from) {
     return cli::validate(from.diagram, initial_state(from.diagram), from.inputs, from.outputs,
                          Precision{}, 1, 60);
 }
@@ -34,7 +34,7 @@ cli::Validation judged(const Case& from) {
 }  // namespace
 
 TEST_CASE("validation: a large product is compared whole, and one wrong element is found") {
-    Case product = load(R"(diagram product {
+    Computed product = load(R"(diagram product {
   axis i = 400, j = 400, k = 400
   input A[i, k], B[k, j] : bf16
   output C[i, j] = sum(k) A[i, k] * B[k, j]
@@ -52,7 +52,7 @@ TEST_CASE("validation: a large product is compared whole, and one wrong element 
 }
 
 TEST_CASE("validation: what is too large for every reference is left unchecked") {
-    const Case large = load(R"(diagram large {
+    const Computed large = load(R"(diagram large {
   axis i = 1000000, j = i
   input A[i], B[j]
   output C = sum(i, j) tanh(A[i] * B[j])
@@ -67,7 +67,7 @@ TEST_CASE("validation: what is too large for every reference is left unchecked")
 
 TEST_CASE("validation: what kernels hand over rounded judges where the diagram alone does not") {
     // Kernels that keep their arrays in bf16 compute what they round to the bit.
-    Case norms = load(R"(diagram norms {
+    Computed norms = load(R"(diagram norms {
   axis q = 24, x = 40, d = 32
   input Q[q, d], K[x, d], V[x, d] : bf16
   A[q, d] = Q[q, d] * rsqrt(mean[d](Q[q, d]^2) + 1e-6)
@@ -96,7 +96,7 @@ TEST_CASE("validation: what kernels hand over rounded judges where the diagram a
 }
 
 TEST_CASE("validation: a part that a finite mask hides is judged as what is left of it") {
-    Case hidden = load(R"(diagram hidden {
+    Computed hidden = load(R"(diagram hidden {
   axis q = 8, x = 17, d = 8
   input S[q, x], V[x, d] : f32
   Z[q, x] = if x < 16 then S[q, x] else -1e9
@@ -119,7 +119,7 @@ TEST_CASE("validation: a part that a finite mask hides is judged as what is left
 }
 
 TEST_CASE("validation: an array that its own region reads is not handed over rounded") {
-    const Case both = load(R"(diagram both {
+    const Computed both = load(R"(diagram both {
   axis n = 8, m = 8
   input X[n, m] : bf16
   Y[n, m] = X[n, m] * 0.3

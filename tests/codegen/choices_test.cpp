@@ -32,7 +32,7 @@ std::vector<Request> requests_from(const std::string& text) {
     SourceMap sources;
     const Result<std::vector<Request>> requests =
         schedule::read_schedule(sources, sources.add("test.toml", text));
-    if (!requests) FAIL(test::all_messages(requests.error(), sources));
+    if (!requests) FAIL(test::rendered(requests.error(), sources));
     return *requests;
 }
 
@@ -94,7 +94,7 @@ std::string text_of(const Request& request) {
 }
 
 /// A program as it was asked for.
-struct Trial {
+struct Asked {
     std::string name;
     State state;
     EmittedProgram program;
@@ -317,7 +317,7 @@ TEST_CASE("choices: what cannot be kept is refused") {
 TEST_CASE("choices: any that are taken are kept, make the same again, and are right") {
     std::mt19937_64 random(test::number_from("NAPKIN_SEED", 20261123));
     constexpr int kEvery = 12;  // so many of the small ones taken, one is run
-    std::vector<Trial> run;
+    std::vector<Asked> run;
     std::vector<EmittedKernel> kernels;
     int taken = 0;
     int refused = 0;
@@ -328,7 +328,7 @@ TEST_CASE("choices: any that are taken are kept, make the same again, and are ri
         Request request;
         request.region = kernel.region;
         request.schedule = drawn(kernel.choices, random);
-        Trial trial{name + " with\n" + text_of(request), state, {}};
+        Asked trial{name + " with\n" + text_of(request), state, {}};
         INFO(trial.name);
         const Result<EmittedProgram> program = emitted(state, {request});
         if (!program) {
@@ -358,7 +358,7 @@ TEST_CASE("choices: any that are taken are kept, make the same again, and are ri
     CHECK_GT(refused, 10);
     CHECK_GT(run.size(), 4);
     CHECK_EQ(test::compile_together(kernels), "");
-    for (const Trial& trial : run) {
+    for (const Asked& trial : run) {
         INFO(trial.name);
         CHECK_EQ(test::wrong_with(trial.state, trial.program, 1), "");
     }

@@ -20,11 +20,11 @@ namespace {
 constexpr const char* kProduct =
     "diagram product { axis m = 40, n = 24, k = 32\n input A[m, k], B[n, k] : bf16\n"
     "output C[m, n] : f32 = sum(k) A[m, k] * B[n, k] }";
-constexpr const char* kTiles = "group m by 16\ngroup n by 16\nstream k by 16";
+constexpr const char* kSteps = "group m by 16\ngroup n by 16\nstream k by 16";
 
 EmittedProgram emitted_kernels(const State& state, EmitOptions options) {
     const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
-    if (!program) FAIL(test::all_messages(program.error(), {}));
+    if (!program) FAIL(test::rendered(program.error(), {}));
     return *program;
 }
 
@@ -57,7 +57,7 @@ private:
 
 /// Runs the product on arrays whose rows are this far apart; counts wrong elements.
 int wrong_elements(const std::string& target, std::int64_t row) {
-    const State state = test::derive(test::load(kProduct), kTiles);
+    const State state = test::derive(test::load(kProduct), kSteps);
     EmitOptions options;
     options.target = target;
     options.free_strides = true;

@@ -92,7 +92,7 @@ std::string wrong_with_inputs(const Run& run, const Tensors& given, Unjudged& un
     const Result<Execution> execution = run.where == RunOn::Gpu
                                             ? execute_cuda(diagram, run.program, inputs, how)
                                             : execute_emulated(diagram, run.program, inputs, how);
-    if (!execution) return all_messages(execution.error(), {});
+    if (!execution) return rendered(execution.error(), {});
     std::string wrong;
     if (execution->never_written > 0) wrong += "elements never written; ";
     if (execution->canaries_broken > 0) wrong += "writes outside the arrays; ";

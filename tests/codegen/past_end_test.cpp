@@ -9,15 +9,15 @@
 namespace napkin {
 namespace {
 
-struct Case {
+struct PastEnd {
     test::TensorWorkload workload;
     std::vector<std::string> bulk;      ///< arrays that bulk copies bring
     std::vector<std::string> repeated;  ///< arrays whose last element threads repeat
 };
 
 /// Keys and values three places further along, under a condition.
-Case shifted(const std::string& name, const std::string& condition, const std::string& weighted,
-             std::vector<std::string> bulk, std::vector<std::string> repeated) {
+PastEnd shifted(const std::string& name, const std::string& condition, const std::string& weighted,
+                std::vector<std::string> bulk, std::vector<std::string> repeated) {
     return {{name,
              fmt::format(
                  "diagram shifted {{ axis q = 70, x = 192, d = 64\n input Q[q, d], K[x, d], V[x, "
@@ -31,8 +31,8 @@ Case shifted(const std::string& name, const std::string& condition, const std::s
             std::move(repeated)};
 }
 
-std::vector<Case> cases() {
-    std::vector<Case> list;
+std::vector<PastEnd> cases() {
+    std::vector<PastEnd> list;
     list.push_back(
         {{"a loss in parts that its words do not fill",
           "diagram loss { axis n = 70, v = 300, d = 64\n input H[n, d], W[v, d] : bf16\n"
@@ -89,7 +89,7 @@ std::vector<Case> cases() {
 TEST_CASE("sm_90a: what is read past the end comes in bulk where nothing depends on it") {
     std::vector<EmittedKernel> kernels;
     std::vector<std::tuple<std::string, State, EmittedProgram>> all;
-    for (const Case& each : cases()) {
+    for (const PastEnd& each : cases()) {
         INFO(each.workload.name);
         State state = test::state_of(each.workload);
         EmitOptions options;

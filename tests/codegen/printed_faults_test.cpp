@@ -33,7 +33,7 @@ EmittedProgram emitted_with_threads(const State& state, int threads) {
     options.target = "sm_80";
     options.threads = threads;
     const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
-    if (!program) FAIL(test::all_messages(program.error(), {}));
+    if (!program) FAIL(test::rendered(program.error(), {}));
     REQUIRE_EQ(program->kernels.size(), 1);
     return *program;
 }
@@ -207,7 +207,7 @@ Subject product() {
             }};
 }
 
-Subject norm() {
+Subject norm_of_rows() {
     const State state = test::derive(
         test::load("diagram norm { axis n = 21, d = 72\n input X[n, d], G[d] : bf16\n param eps : "
                    "f32 = 1e-3\n output Y[n, d] : bf16 = rmsnorm[d](X[n, d], G[d], eps) }"),
@@ -284,7 +284,7 @@ TEST_CASE("sm_80: faults planted in printed kernels are found") {
     std::string table;
     int of_order = 0;
     int quiet = 0;  // of these, those that most runs do not show
-    for (const Subject& subject : {attention(), documents(), product(), norm()}) {
+    for (const Subject& subject : {attention(), documents(), product(), norm_of_rows()}) {
         CHECK_EQ(test::wrong_with(subject.state, subject.program, 1, subject.arrange), "");
         const std::vector<EmittedProgram> programs = planted(subject);
         for (std::size_t i = 0; i < programs.size(); ++i) {

@@ -17,7 +17,7 @@ const std::string kLoss =
     "  output nll[n] : f32 = logsumexp[v](Z[n, v]) - T[n]\n"
     "}\n";
 
-std::string with(const std::string& statements) {
+std::string nested(const std::string& statements) {
     return "diagram nested {\n"
            "  axis n = 6, v = 20, d = 12, e = 3\n"
            "  input X[n, d], W[v, d], V[v, e], Y[n, e] : bf16\n" +
@@ -118,16 +118,16 @@ TEST_CASE("nested: what does not lie inside a chunk is refused, with the way out
          "fuse all\nstream d by 4\nstream v by 5",
          {"`unstream d` first, then `stream v`, `stream d`"}},
         {kLoss, "fuse all\nstream v by 5\nstream d by 4 at l2", {"stream them at one level"}},
-        {with("  R[n] = sum(d) X[n, d] * X[n, d]\n  Z[n, v] = sum(d) X[n, d] * W[v, d] / R[n]\n"
-              "  output O[n] = max(v) Z[n, v]\n"),
+        {nested("  R[n] = sum(d) X[n, d] * X[n, d]\n  Z[n, v] = sum(d) X[n, d] * W[v, d] / R[n]\n"
+                "  output O[n] = max(v) Z[n, v]\n"),
          "fuse all\nstream v by 5\nstream d by 4",
          {"d"}},
-        {with("  Z[n, v] = sum(d) X[n, d] * W[v, d]\n"
-              "  output O[n, d] = sum(v) exp(Z[n, v]) * W[v, d]\n"),
+        {nested("  Z[n, v] = sum(d) X[n, d] * W[v, d]\n"
+                "  output O[n, d] = sum(v) exp(Z[n, v]) * W[v, d]\n"),
          "fuse all\nstream v by 5\nstream d by 4",
          {"`O_sum` runs along `d` and is kept beyond a chunk of `v`"}},
-        {with("  output A[v, d] = W[v, d] * 2\n  Z[n, v] = sum(d) X[n, d] * A[v, d]\n"
-              "  output O[n] = max(v) Z[n, v]\n"),
+        {nested("  output A[v, d] = W[v, d] * 2\n  Z[n, v] = sum(d) X[n, d] * A[v, d]\n"
+                "  output O[n] = max(v) Z[n, v]\n"),
          "fuse all\nstream v by 5\nstream d by 4",
          {"d"}}};
     for (const Case& each : table) {

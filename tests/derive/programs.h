@@ -11,20 +11,15 @@
 #include "derive/tile_program.h"
 #include "diagrams/check.h"
 #include "diagrams/evaluate.h"
+#include "tests/support/rendered.h"
 
 namespace napkin::test {
-
-inline std::string all_messages(const Diagnostics& diagnostics, const SourceMap& sources) {
-    std::string text;
-    for (const Diagnostic& diagnostic : diagnostics.list) text += render(diagnostic, sources);
-    return text;
-}
 
 /// Checks a text; the test fails with the rendered messages where it is wrong.
 inline Diagram load(const std::string& text, const Sizes& sizes = {}) {
     SourceMap sources;
     const Result<Checked> checked = load_diagram(sources, "test.ncd", text, sizes);
-    if (!checked) FAIL(all_messages(checked.error(), sources));
+    if (!checked) FAIL(rendered(checked.error(), sources));
     return checked->diagram;
 }
 
@@ -32,7 +27,7 @@ inline std::vector<Command> commands(const std::string& text) {
     SourceMap sources;
     const std::uint32_t file = sources.add("test.drv", text);
     const Result<std::vector<Command>> parsed = parse_derivation(sources, file);
-    if (!parsed) FAIL(all_messages(parsed.error(), sources));
+    if (!parsed) FAIL(rendered(parsed.error(), sources));
     return *parsed;
 }
 
@@ -41,7 +36,7 @@ inline State derive(const Diagram& diagram, const std::string& text) {
     SourceMap sources;
     sources.add("test.drv", text);
     const Result<State> state = replay(diagram, commands(text));
-    if (!state) FAIL(all_messages(state.error(), sources));
+    if (!state) FAIL(rendered(state.error(), sources));
     return *state;
 }
 
@@ -76,7 +71,7 @@ inline void check_same_meaning(const Diagram& plain, const State& state, std::ui
     const Result<Tensors> expected = evaluate_outputs(plain, inputs);
     const Result<Tensors> got = evaluate_outputs(state.diagram, renamed);
     REQUIRE(expected.has_value());
-    if (!got) FAIL(all_messages(got.error(), {}));
+    if (!got) FAIL(rendered(got.error(), {}));
     REQUIRE_EQ(got->size(), expected->size());
     for (const auto& [array, tensor] : *expected) {
         const ArrayId twin = find_array(state.diagram, plain[array].name).value();
@@ -96,7 +91,7 @@ inline void check_same_meaning(const Diagram& plain, const State& state, std::ui
 
 inline TileProgram program_of(const State& state) {
     const Result<TileProgram> program = expand(state);
-    if (!program) FAIL(all_messages(program.error(), {}));
+    if (!program) FAIL(rendered(program.error(), {}));
     return *program;
 }
 
@@ -106,10 +101,10 @@ inline std::vector<Counters> check_against_reference(const State& state, std::ui
                                                      double scale = 1.0) {
     const Tensors inputs = random_inputs(state.diagram, seed, scale);
     const Result<Tensors> expected = evaluate_outputs(state.diagram, inputs);
-    if (!expected) FAIL(all_messages(expected.error(), {}));
+    if (!expected) FAIL(rendered(expected.error(), {}));
     const TileProgram program = program_of(state);
     const Result<Interpretation> result = interpret(state.diagram, program, inputs);
-    if (!result) FAIL(all_messages(result.error(), {}));
+    if (!result) FAIL(rendered(result.error(), {}));
     CHECK_EQ(result->written_twice, 0);
     CHECK_EQ(result->never_written, 0);
     for (const auto& [array, tensor] : *expected) {

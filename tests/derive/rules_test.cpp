@@ -168,7 +168,7 @@ TEST_CASE("derivation files: every error, with its place") {
     const std::uint32_t file = sources.add("wrong.drv", text);
     const Result<std::vector<Command>> parsed = parse_derivation(sources, file);
     REQUIRE_FALSE(parsed.has_value());
-    check_golden("derive/wrong_derivation.txt", all_messages(parsed.error(), sources));
+    check_golden("derive/wrong_derivation.txt", rendered(parsed.error(), sources));
 }
 
 TEST_CASE("arrays are laid out by all of their axes; the caller's in a copy") {

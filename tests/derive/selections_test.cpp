@@ -36,10 +36,10 @@ bool same(double a, double b) {
 std::string wrong_row(const Diagram& plain, const State& state) {
     const Tensors inputs = all_rows(plain);
     const Result<Tensors> expected = evaluate_outputs(plain, inputs);
-    if (!expected) FAIL(all_messages(expected.error(), {}));
+    if (!expected) FAIL(rendered(expected.error(), {}));
     const Result<Interpretation> found =
         interpret(state.diagram, program_of(state), all_rows(state.diagram));
-    if (!found) FAIL(all_messages(found.error(), {}));
+    if (!found) FAIL(rendered(found.error(), {}));
     for (const auto& [array, tensor] : *expected) {
         const std::string& name = plain[array].name;
         const Tensor& got = found->outputs.at(find_array(state.diagram, name).value());

@@ -9,12 +9,12 @@ namespace napkin::test {
 namespace {
 
 /// A diagram, and the axis to split.
-struct Subject {
+struct Stream {
     const char* text;
     const char* axis;
 };
 
-const std::vector<Subject> kSubjects = {
+const std::vector<Stream> kStreams = {
     {R"(diagram attention {
   axis q = 5, x = 13, d = 3, e = d
   input Q[q, d], K[x, d], V[x, e]
@@ -143,7 +143,7 @@ diagram monoids {
 }  // namespace
 
 TEST_CASE("split-stream computes what the stream does") {
-    for (const Subject& subject : kSubjects) {
+    for (const Stream& subject : kStreams) {
         const Diagram diagram = load(subject.text);
         const std::string axis = subject.axis;
         const std::string fused = diagram.boxes.size() > 1 ? "fuse all\n" : "";
@@ -162,7 +162,7 @@ TEST_CASE("split-stream computes what the stream does") {
 }
 
 TEST_CASE("split-stream keeps groups and streams, and both parts go on being derived") {
-    const Diagram diagram = load(kSubjects.front().text);
+    const Diagram diagram = load(kStreams.front().text);
     for (const std::string steps :
          {"fuse all\ngroup q by 2\nstream x by 2\nsplit-stream x by 4\nstream x_part by 2 in O",
           "fuse all\ngroup q by 4\ngroup q by 2 at l2\nstream x by 4\nstream x by 2 at "

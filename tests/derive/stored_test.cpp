@@ -11,7 +11,7 @@ namespace napkin::test {
 
 namespace {
 
-constexpr const char* kAttention = R"(
+constexpr const char* kAttentionWithSums = R"(
 diagram attention {
   axis q = 5, x = 23, d = 4
   input Q[q, d], K[x, d], V[x, d]
@@ -66,8 +66,9 @@ double rounded_error(const State& state) {
 
 TEST_CASE("a stored wire rounds the streamed factor of every product that reads it") {
     std::string texts;
-    for (const auto& [text, wire] : {std::pair(kAttention, "P"), std::pair(kScoresBackward, "dS"),
-                                     std::pair(kSpherical, "A")}) {
+    for (const auto& [text, wire] :
+         {std::pair(kAttentionWithSums, "P"), std::pair(kScoresBackward, "dS"),
+          std::pair(kSpherical, "A")}) {
         const Diagram diagram = load(text);
         const State plain = derive(diagram, "fuse all\nstream x by 7");
         const std::string retype = "retype " + std::string(wire) + " to bf16";
@@ -86,7 +87,7 @@ TEST_CASE("a stored wire rounds the streamed factor of every product that reads 
 }
 
 TEST_CASE("the sum that normalises does not read the stored weights unless it was written so") {
-    const Diagram diagram = load(kAttention);
+    const Diagram diagram = load(kAttentionWithSums);
     const State stored = derive(diagram, "fuse all\nretype P to e5m2\nstream x by 7");
     const Tensors inputs = random_inputs(diagram, 5);
     const Result<Interpretation> result =

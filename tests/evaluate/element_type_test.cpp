@@ -18,7 +18,7 @@ using napkin::round_to;
 
 namespace {
 
-struct Case {
+struct Rounded {
     ElementType type = ElementType::F32;
     double value = 0;
     double expected = 0;
@@ -56,7 +56,7 @@ double nearest(const std::vector<double>& values, double value) {
 }  // namespace
 
 TEST_CASE("rounding: published values and ties") {
-    const std::vector<Case> cases = {
+    const std::vector<Rounded> cases = {
         {ElementType::F32, 0.1, 0.100000001490116119384765625},
         {ElementType::F32, 16777217, 16777216},
         {ElementType::F32, 16777219, 16777220},
@@ -109,7 +109,7 @@ TEST_CASE("rounding: published values and ties") {
         {ElementType::Bool, 0, 0},
         {ElementType::F64, 0.1, 0.1},
     };
-    for (const Case& entry : cases) {
+    for (const Rounded& entry : cases) {
         INFO(std::string(name_of(entry.type)), " of ", entry.value);
         CHECK_EQ(round_to(entry.type, entry.value), entry.expected);
     }

@@ -10,6 +10,7 @@
 #include "diagrams/check.h"
 #include "diagrams/evaluate.h"
 #include "tests/golden.h"
+#include "tests/support/rendered.h"
 
 namespace napkin::test {
 
@@ -30,12 +31,6 @@ public:
 private:
     const Tensor* tensor_;
 };
-
-inline std::string rendered(const Diagnostics& diagnostics, const SourceMap& sources) {
-    std::string text;
-    for (const Diagnostic& diagnostic : diagnostics.list) text += render(diagnostic, sources);
-    return text;
-}
 
 /// A diagram from text with random inputs, and its outputs.
 class Run {

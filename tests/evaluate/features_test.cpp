@@ -9,7 +9,7 @@ using napkin::test::Run;
 namespace {
 
 /// A diagram with one output Y over one axis i (of size 12), given its lines.
-struct Case {
+struct Feature {
     std::string lines;
     std::function<double(int i, const Run& run)> expected;
     std::string definitions;
@@ -19,8 +19,8 @@ double at(const Run& run, int i) {
     return run.in("X")(i);
 }
 
-const std::vector<Case>& cases() {
-    static const std::vector<Case> table = {
+const std::vector<Feature>& cases() {
+    static const std::vector<Feature> table = {
         {"output Y[i] = (i - 5) // 3 * 10 + (i - 5) % 3",
          [](int i, const Run&) {
              const int quotient = static_cast<int>(std::floor((i - 5) / 3.0));
@@ -137,7 +137,7 @@ const std::vector<Case>& cases() {
 }  // namespace
 
 TEST_CASE("language: what each feature means") {
-    for (const Case& entry : cases()) {
+    for (const Feature& entry : cases()) {
         const std::string text = entry.definitions +
                                  "\ndiagram feature {\naxis i = 12, p = 6\naxis j = i\n"
                                  "input X[i] : f32\n" +

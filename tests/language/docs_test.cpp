@@ -6,6 +6,7 @@
 #include "diagrams/check.h"
 #include "diagrams/syntax.h"
 #include "tests/golden.h"
+#include "tests/support/rendered.h"
 
 namespace napkin {
 namespace {
@@ -33,12 +34,6 @@ std::vector<Example> examples_of(const std::string& page) {
     return list;
 }
 
-std::string rendered(const Diagnostics& errors, const SourceMap& sources) {
-    std::string text;
-    for (const Diagnostic& error : errors.list) text += render(error, sources) + "\n";
-    return text;
-}
-
 TEST_CASE("the examples of the language page are diagrams") {
     const std::filesystem::path page =
         std::filesystem::path(NAPKIN_EXAMPLES_DIR) / "../docs/language.md";
@@ -49,15 +44,15 @@ TEST_CASE("the examples of the language page are diagrams") {
         SourceMap sources;
         if (example.complete) {
             const Result<Checked> checked = load_diagram(sources, "example.ncd", example.text);
-            INFO((checked ? std::string() : rendered(checked.error(), sources)));
+            INFO((checked ? std::string() : test::rendered(checked.error(), sources)));
             REQUIRE(checked.has_value());
-            INFO(rendered(checked->warnings, sources));
+            INFO(test::rendered(checked->warnings, sources));
             CHECK(checked->warnings.list.empty());
         } else {
             const std::uint32_t file =
                 sources.add("example.ncd", "diagram example {\n" + example.text + "}\n");
             const Result<syntax::File> tree = syntax::parse(sources, file);
-            INFO((tree ? std::string() : rendered(tree.error(), sources)));
+            INFO((tree ? std::string() : test::rendered(tree.error(), sources)));
             CHECK(tree.has_value());
         }
     }

@@ -7,22 +7,17 @@
 #include "diagrams/syntax.h"
 #include "tests/golden.h"
 #include "tests/language/random_syntax.h"
+#include "tests/support/rendered.h"
 
 namespace napkin {
 namespace {
-
-std::string rendered(const Diagnostics& errors, const SourceMap& sources) {
-    std::string text;
-    for (const Diagnostic& error : errors.list) text += render(error, sources);
-    return text;
-}
 
 syntax::File parsed(const std::string& text) {
     SourceMap sources;
     const std::uint32_t file = sources.add("test.ncd", text);
     const Result<syntax::File> tree = syntax::parse(sources, file);
     INFO("text:\n", text);
-    INFO("errors:\n", tree ? std::string() : rendered(tree.error(), sources));
+    INFO("errors:\n", tree ? std::string() : test::rendered(tree.error(), sources));
     REQUIRE(tree);
     return *tree;
 }

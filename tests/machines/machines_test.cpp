@@ -123,7 +123,7 @@ std::string compiled_for(const State& state, const std::string& machine) {
         if (!cell.empty()) cell += "; ";
         if (!compiled && compiled.error().list.front().code == "E0912") return "unknown to NVRTC";
         if (!compiled) {
-            FAIL_CHECK(test::all_messages(compiled.error(), {}));
+            FAIL_CHECK(test::rendered(compiled.error(), {}));
             return "does not compile";
         }
         const std::int64_t spills =

@@ -11,14 +11,9 @@
 #include "diagrams/check.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
+#include "tests/support/rendered.h"
 
 namespace napkin::test {
-
-inline std::string rendered(const Diagnostics& problems, const SourceMap& sources) {
-    std::string text;
-    for (const Diagnostic& problem : problems.list) text += render(problem, sources);
-    return text;
-}
 
 /// A diagram after a derivation, both as texts.
 inline State derived(const std::string& diagram, const std::string& derivation = "",

@@ -8,20 +8,15 @@
 
 #include "tests/golden.h"
 #include "tests/support/provided.h"
+#include "tests/support/rendered.h"
 
 namespace napkin {
 namespace {
 
-std::string rendered(const Diagnostics& problems, const SourceMap& sources) {
-    std::string text;
-    for (const Diagnostic& problem : problems.list) text += render(problem, sources);
-    return text;
-}
-
 Machine machine(const std::string& text) {
     SourceMap sources;
     const Result<Machine> result = load_machine(sources, text);
-    if (!result) FAIL(rendered(result.error(), sources));
+    if (!result) FAIL(test::rendered(result.error(), sources));
     return *result;
 }
 
@@ -53,7 +48,7 @@ TEST_CASE("a machine's text is a file of the same machine") {
         SourceMap sources;
         const Result<Machine> again =
             parse_machine(sources, "again.toml", machine_file_text(known));
-        if (!again) FAIL(rendered(again.error(), sources));
+        if (!again) FAIL(test::rendered(again.error(), sources));
         CHECK(*again == known);
     }
 }
@@ -106,7 +101,7 @@ TEST_CASE("mistakes in a text are reported with their place") {
         SourceMap sources;
         const Result<Machine> result = load_machine(sources, text);
         REQUIRE_FALSE_MESSAGE(result.has_value(), text);
-        report += "### " + std::string(text) + "\n" + rendered(result.error(), sources);
+        report += "### " + std::string(text) + "\n" + test::rendered(result.error(), sources);
     }
     test::check_golden("perfmodel/machine-overrides.txt", report);
 }
@@ -132,7 +127,7 @@ TEST_CASE("mistakes in a file are reported with their line") {
         SourceMap sources;
         const Result<Machine> result = parse_machine(sources, "mine.toml", text);
         REQUIRE_FALSE_MESSAGE(result.has_value(), text);
-        report += rendered(result.error(), sources) + "###\n";
+        report += test::rendered(result.error(), sources) + "###\n";
     }
     test::check_golden("perfmodel/machine-files.txt", report);
 }

@@ -15,29 +15,22 @@ namespace {
 
 using test::derived;
 
-const char* const kAttention =
+const char* const kHeads =
     "diagram attention {\n axis q = 4096, x = 4096, d = 128\n"
     " input Q[q, d], K[x, d], V[x, d] : bf16\n"
     " S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n P[q, x] = softmax[x](S[q, x])\n"
     " output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n weave b = 4, h = 16\n}\n";
-const char* const kFlash = "fuse S, P, O\ngroup q by 128 at l1\nstream x by 64 at l1\n";
-
-Machine machine(const std::string& text) {
-    SourceMap sources;
-    const Result<Machine> result = load_machine(sources, text);
-    REQUIRE_MESSAGE(result.has_value(), text);
-    return *result;
-}
+const char* const kTiled = "fuse S, P, O\ngroup q by 128 at l1\nstream x by 64 at l1\n";
 
 TEST_CASE("the table of attention, unfused and fused") {
-    const Machine h200 = machine("H200");
+    const Machine h200 = test::machine_of("H200");
     test::check_golden("perfmodel/attention-unfused.txt",
-                       print_table(test::cost(derived(kAttention)), &h200));
+                       print_table(test::cost(derived(kHeads)), &h200));
     test::check_golden("perfmodel/attention-fused.txt",
-                       print_table(test::cost(derived(kAttention, kFlash)), &h200));
-    const Machine two = machine("abstract2");
+                       print_table(test::cost(derived(kHeads, kTiled)), &h200));
+    const Machine two = test::machine_of("abstract2");
     test::check_golden("perfmodel/attention-abstract.txt",
-                       print_table(test::cost(derived(kAttention, kFlash)), &two));
+                       print_table(test::cost(derived(kHeads, kTiled)), &two));
 }
 
 TEST_CASE("explanations name what is loaded again and why") {
@@ -47,7 +40,7 @@ TEST_CASE("explanations name what is loaded again and why") {
         std::vector<std::string> sentences;
     };
     const Case cases[] = {
-        {kAttention, kFlash, {"K and V lack q: each of 32 groups loads them"}},
+        {kHeads, kTiled, {"K and V lack q: each of 32 groups loads them"}},
         {"diagram matmul {\n axis a = 64, b = 32, c = 48\n input A[a, b], B[b, c] : bf16\n"
          " output C[a, c] = sum(b) A[a, b] * B[b, c]\n}\n",
          "group a by 16\ngroup c by 16\nstream b by 8\n",
@@ -84,7 +77,7 @@ TEST_CASE("a form beside a number gives it, or says how it does not") {
     std::vector<std::pair<std::string, Cost>> costs;
     for (const test::Example& each : test::all_examples())
         costs.emplace_back(each.name, test::cost(derived(each.diagram, each.derivation)));
-    costs.emplace_back("attention of 4097", test::cost(derived(kAttention, kFlash, {{"q", 4097}})));
+    costs.emplace_back("attention of 4097", test::cost(derived(kHeads, kTiled, {{"q", 4097}})));
     std::map<std::string, int> seen;  // by signs
     for (const auto& [name, cost] : costs)
         for (const RegionCost& region : cost.regions)
@@ -112,19 +105,19 @@ TEST_CASE("a form beside a number gives it, or says how it does not") {
 }
 
 TEST_CASE("times are intervals, and what does not fit is said") {
-    const Cost fused = test::cost(derived(kAttention, kFlash));
-    const Machine h200 = machine("H200");
+    const Cost fused = test::cost(derived(kHeads, kTiled));
+    const Machine h200 = test::machine_of("H200");
     const TimeEstimate time = time_of(fused, h200);
     CHECK_LT(time.low, time.high);
     CHECK_EQ(time.binds, "tensor core bf16");
     CHECK_EQ(time.second, "cache");
     CHECK_EQ(time.waves, 16);
-    CHECK_LT(time.middle(), time_of(test::cost(derived(kAttention)), h200).middle());
-    const Machine two = machine("abstract2");
+    CHECK_LT(time.middle(), time_of(test::cost(derived(kHeads)), h200).middle());
+    const Machine two = test::machine_of("abstract2");
     CHECK_EQ(time_of(fused, two).low, time_of(fused, two).high);
     CHECK(excesses_of(fused.regions.front(), h200).empty());
     const std::vector<Excess> excesses =
-        excesses_of(fused.regions.front(), machine("H200,block.capacity=96KiB"));
+        excesses_of(fused.regions.front(), test::machine_of("H200,block.capacity=96KiB"));
     REQUIRE_EQ(excesses.size(), 1);
     CHECK_EQ(describe(excesses.front()), "A of `O` is 182 kB at block, which has 98.3 kB");
 }

@@ -28,7 +28,7 @@ std::string certificate(const std::string& diagram, const std::string& derivatio
     REQUIRE(file.has_value());
     const Result<proof::Proof> proof =
         proof::prove({sources, *file, commands(derivation), fixed}, {});
-    if (!proof) FAIL(all_messages(proof.error(), sources));
+    if (!proof) FAIL(rendered(proof.error(), sources));
     REQUIRE(proof->ok());
     return proof::certificate_text(*proof);
 }

@@ -14,7 +14,7 @@ TEST_CASE("forms: every one is proved") {
         REQUIRE(file.has_value());
         const Result<proof::Proof> proof =
             proof::prove({sources, *file, commands(commands_of(form, 5)), {}}, {});
-        if (!proof) FAIL_CHECK(all_messages(proof.error(), sources));
+        if (!proof) FAIL_CHECK(rendered(proof.error(), sources));
         if (!proof) continue;
         for (const std::string& failure : proof->failures()) FAIL_CHECK(failure);
         CHECK_EQ(proof->rungs(), std::vector<std::string>{"0", "1", "2", "3t"});

@@ -183,7 +183,7 @@ TEST_CASE("safety: the ranges claimed of the examples hold") {
         SourceMap sources;
         sources.add("test.drv", "");
         const Result<State> state = replay(each.diagram, each.commands);
-        if (!state) FAIL(each.name << ": " << all_messages(state.error(), sources));
+        if (!state) FAIL(each.name << ": " << rendered(state.error(), sources));
         check_claims(state->diagram, program_of(*state), each.name);
     }
 }
@@ -192,7 +192,7 @@ TEST_CASE("safety: the ranges claimed of the examples hold") {
 State streamed(const Form& form) {
     SourceMap sources;
     const Result<Checked> checked = load_diagram(sources, form.name, form.text, {});
-    if (!checked) FAIL(form.name << ": " << all_messages(checked.error(), sources));
+    if (!checked) FAIL(form.name << ": " << rendered(checked.error(), sources));
     std::variant<State, std::string> state = state_of(checked->diagram, commands_of(form, 5));
     if (const std::string* why = std::get_if<std::string>(&state)) FAIL(form.name << ": " << *why);
     return std::get<State>(std::move(state));
@@ -226,7 +226,7 @@ State state_of_lines(const std::string& lines, const std::string& derivation) {
         "diagram lines {\n  axis q = 7, x = 9\n  input X[q], Z[q, x] : f32\n" + lines + "\n}\n";
     SourceMap sources;
     const Result<Checked> checked = load_diagram(sources, "lines", text, {});
-    if (!checked) FAIL(lines << ": " << all_messages(checked.error(), sources));
+    if (!checked) FAIL(lines << ": " << rendered(checked.error(), sources));
     std::variant<State, std::string> state = state_of(checked->diagram, derivation);
     if (const std::string* why = std::get_if<std::string>(&state)) FAIL(lines << ": " << *why);
     return std::get<State>(std::move(state));

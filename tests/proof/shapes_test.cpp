@@ -16,10 +16,10 @@ std::string wrong_with(const std::string& diagram, const std::string& derivation
                        const Sizes& fixed = {}) {
     SourceMap sources;
     const Result<syntax::File> file = syntax::parse(sources, sources.add("test.ncd", diagram));
-    if (!file) return all_messages(file.error(), sources);
+    if (!file) return rendered(file.error(), sources);
     const Result<proof::Proof> proof =
         proof::prove({sources, *file, commands(derivation), fixed}, {});
-    if (!proof) return all_messages(proof.error(), sources);
+    if (!proof) return rendered(proof.error(), sources);
     return proof->failures().empty() ? "" : proof->failures().front();
 }
 

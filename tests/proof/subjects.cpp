@@ -15,10 +15,10 @@ std::vector<proof::Shape> shapes_of(const std::string& diagram, const std::strin
                                     const Sizes& fixed) {
     SourceMap sources;
     const Result<syntax::File> file = syntax::parse(sources, sources.add("test.ncd", diagram));
-    if (!file) FAIL(all_messages(file.error(), sources));
+    if (!file) FAIL(rendered(file.error(), sources));
     const Result<std::vector<proof::Shape>> shapes =
         proof::choose_shapes({sources, *file, commands(derivation), fixed});
-    if (!shapes) FAIL(all_messages(shapes.error(), sources));
+    if (!shapes) FAIL(rendered(shapes.error(), sources));
     return *shapes;
 }
 

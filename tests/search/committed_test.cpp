@@ -26,7 +26,7 @@ std::filesystem::path diagram_of(const std::filesystem::path& derivation, const 
 double over_kept(const std::filesystem::path& derivation, const std::string& diagram = "",
                  const std::string& sizes = "", const std::string& others = "") {
     const std::string name = diagram.empty() ? derivation.stem().string() : diagram;
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     std::string text = test::read_text(diagram_of(derivation, name));
     if (!sizes.empty()) text.replace(text.find(sizes), sizes.size(), others);
     const Seconds kept = test::kernels_time(text, test::read_text(derivation), h200);
@@ -103,16 +103,16 @@ TEST_CASE(
     const std::string sizes = "q = 4096, x = 4096, d = 128";
     text.replace(text.find(sizes), sizes.size(), "q = 512, x = 512, d = 64");
     const Result<SearchResult> result =
-        search(test::derived(text).diagram, test::machine("H200"), {.top = 1});
+        search(test::derived(text).diagram, test::machine_of("H200"), {.top = 1});
     REQUIRE(result.has_value());
-    const std::string found = print(result->ranked.front(), test::machine("H200"));
+    const std::string found = print(result->ranked.front(), test::machine_of("H200"));
     INFO(found);
     CHECK_NE(found.find("schedule stale = true"), std::string::npos);
     // What is printed is a derivation that takes as long as it says.
-    const Seconds time = test::kernels_time(text, found, test::machine("H200"));
+    const Seconds time = test::kernels_time(text, found, test::machine_of("H200"));
     CHECK_EQ(time.value, doctest::Approx(result->ranked.front().time.middle().value));
     const std::string alone = found + "schedule resident = 1\n";
-    CHECK_GT(test::kernels_time(text, alone, test::machine("H200")).value, 1.1 * time.value);
+    CHECK_GT(test::kernels_time(text, alone, test::machine_of("H200")).value, 1.1 * time.value);
 }
 
 // Each was measured (bench/results/2026-11-28-rows-h100.md, 2026-11-28-columns-model-h200.jsonl).
@@ -142,7 +142,7 @@ TEST_CASE("elements that threads read one by one are not taken for copies") {
         INFO(std::string(each.diagram), "\n", std::string(each.steps));
         const std::string text = "diagram a {\n" + std::string(each.diagram) + "\n}";
         const double predicted =
-            1e6 * test::kernels_time(text, each.steps, test::machine(each.machine)).value;
+            1e6 * test::kernels_time(text, each.steps, test::machine_of(each.machine)).value;
         CHECK_LE(predicted, 2 * each.microseconds);
         CHECK_GE(predicted, each.microseconds / 2);
     }

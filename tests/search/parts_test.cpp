@@ -28,7 +28,7 @@ std::string paged(std::int64_t sequences, std::int64_t heads, std::int64_t block
 }
 
 TEST_CASE("search splits the streams of few sequences that read pages") {
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     const struct {
         std::int64_t sequences, heads, blocks, part;
     } cases[] = {{8, 8, 64, 4}, {2, 4, 64, 4}, {2, 4, 63, 3}};
@@ -53,7 +53,7 @@ TEST_CASE("search splits the streams of few sequences that read pages") {
 }
 
 TEST_CASE("parts that are possible do not hide what is faster in one piece") {
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     const char* const rows =
         "diagram rows {\n axis n = 4, d = 1048576\n input X[n, d] : bf16\n"
         " output Y[n] : f32 = sum(d) X[n, d] * X[n, d]\n}\n";

@@ -16,13 +16,6 @@
 
 namespace napkin::test {
 
-inline Machine machine(const std::string& text) {
-    SourceMap sources;
-    const Result<Machine> result = load_machine(sources, text);
-    REQUIRE_MESSAGE(result.has_value(), text);
-    return *result;
-}
-
 /// The time of a derivation's kernels on a machine, with the schedules that it asks for.
 inline Seconds kernels_time(const std::string& diagram, const std::string& steps,
                             const Machine& on) {

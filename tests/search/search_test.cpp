@@ -18,7 +18,7 @@ namespace napkin {
 namespace {
 
 using test::kernels_time;
-using test::machine;
+using test::machine_of;
 
 const char* const kAttention =
     "diagram attention {\n axis q = 1024, x = 1024, d = 64\n"
@@ -76,7 +76,7 @@ bool streams(const Candidate& candidate, const char* axis) {
 }
 
 TEST_CASE("attention is fused, grouped by queries and streamed over keys") {
-    const Machine h200 = machine("H200");
+    const Machine h200 = machine_of("H200");
     const SearchResult result = found(kAttention, h200);
     const Candidate& best = result.ranked.front();
     CHECK(fuses(best));
@@ -86,7 +86,7 @@ TEST_CASE("attention is fused, grouped by queries and streamed over keys") {
 }
 
 TEST_CASE("matmul is grouped along both free axes") {
-    const Machine h200 = machine("H200");
+    const Machine h200 = machine_of("H200");
     const Candidate best = found(kMatmul, h200).ranked.front();
     CHECK_LE(best.time.middle(),
              kernels_time(kMatmul, "group a by 128\ngroup c by 128\nstream b by 64\n", h200));
@@ -98,7 +98,7 @@ TEST_CASE("a kernel is listed once: an axis that one tile holds is not grouped")
         " input Q[q, d], K[x, d], V[x, e] : bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
         " P[q, x] = softmax[x](S[q, x])\n output O[q, e] : bf16 = sum(x) P[q, x] * V[x, e]\n"
         " weave h = 16\n}\n",
-        machine("H200"), 20);
+        machine_of("H200"), 20);
     std::set<std::string> listed;
     for (const Candidate& candidate : result.ranked) {
         std::string commands;
@@ -112,8 +112,8 @@ TEST_CASE("a kernel is listed once: an axis that one tile holds is not grouped")
 }
 
 TEST_CASE("a smaller memory costs more transfers and still fits") {
-    const Machine large = machine("abstract2");
-    const Machine small = machine("abstract2,block.capacity=16KiB");
+    const Machine large = machine_of("abstract2");
+    const Machine small = machine_of("abstract2,block.capacity=16KiB");
     const auto moved = [](const SearchResult& result) {
         return result.ranked.front().cost.transferred.at(Level::Block).values;
     };
@@ -122,9 +122,9 @@ TEST_CASE("a smaller memory costs more transfers and still fits") {
 }
 
 TEST_CASE("rows that fit stay whole; shared heads are grouped") {
-    const SearchResult rows = found(kSoftmax, machine("H200"));
+    const SearchResult rows = found(kSoftmax, machine_of("H200"));
     CHECK_EQ(rows.ranked.front().cost.transferred.at(Level::Block).values, 2 * 2048 * 1024);
-    const Candidate best = found(kGrouped, machine("abstract2")).ranked.front();
+    const Candidate best = found(kGrouped, machine_of("abstract2")).ranked.front();
     bool grouped = false;
     for (const Command& command : best.commands)
         grouped = grouped || (command.rule == "ungroup" && command.names.front() == "g");
@@ -143,7 +143,7 @@ TEST_CASE("candidates are timed as the kernels that the machine's target makes o
           Known{kAttention, "fuse all\ngroup q by 128\nstream x by 128\n", 1, "H200"},
           Known{kMatmul, "group a by 128\ngroup c by 128\nstream b by 64\n", 0, "A100"}}) {
         INFO(known.steps, known.machine);
-        const Machine on = machine(known.machine);
+        const Machine on = machine_of(known.machine);
         const SearchResult result = found(known.diagram, on);
         const Candidate& best = result.ranked.front();
         REQUIRE(best.cost.regions.front().work);
@@ -156,7 +156,7 @@ TEST_CASE("candidates are timed as the kernels that the machine's target makes o
 }
 
 TEST_CASE("a sum that lacks the rows is computed once, where that is faster") {
-    const Machine on = machine("H200");
+    const Machine on = machine_of("H200");
     const char* const shifted =
         "diagram shifted {\n axis n = 4096, d = 4096, c = 4096\n"
         " input X[n, d], shift[d], W[c, d] : bf16\n"
@@ -222,7 +222,7 @@ TEST_CASE("squares of distances are multiplied out where a product of matrices c
     CHECK_EQ(std::count_if(starts.back().commands.begin(), starts.back().commands.end(),
                            [](const Command& each) { return each.rule == "distribute"; }),
              3);
-    const Machine on = machine("H200");
+    const Machine on = machine_of("H200");
     const Candidate best = found(cases.front().diagram.c_str(), on).ranked.front();
     CHECK_EQ(best.commands.front().rule, "distribute");
     CHECK_LT(
@@ -254,7 +254,7 @@ TEST_CASE("what several regions fold and none keeps may be computed again by one
 }
 
 TEST_CASE("streams run in parts where blocks are few") {
-    const Machine on = machine("H200");
+    const Machine on = machine_of("H200");
     const char* const few =
         "diagram few {\n axis a = 64, b = 65536, c = 128\n input A[a, b], B[b, c] : bf16\n"
         " output C[a, c] : bf16 = sum(b) A[a, b] * B[b, c]\n}\n";
@@ -266,7 +266,7 @@ TEST_CASE("streams run in parts where blocks are few") {
 }
 
 TEST_CASE("sizes are changed one at a time from a rough tiling, past the sizes that it came from") {
-    const Machine on = machine("H200");
+    const Machine on = machine_of("H200");
     const State plain = test::derived(kLargeMatmul);
     const auto sized = [](const char* rule, const char* axis, std::int64_t size) {
         Command command;
@@ -294,7 +294,7 @@ TEST_CASE("sizes are changed one at a time from a rough tiling, past the sizes t
 
 TEST_CASE("what is searched does not depend on how many are wanted") {
     const State plain = test::derived(kMatmul);
-    const Machine h200 = machine("H200");
+    const Machine h200 = machine_of("H200");
     // A target that takes no large groups, and so not the fastest.
     const auto serves = [](const State& state, const RegionProgram&) {
         const std::vector<Group>& groups = state.relabelling.regions.front().groups;
@@ -322,7 +322,7 @@ TEST_CASE("a search that is stopped gives what it has, and says what it has not 
         " input A[a, b], B[b, c], C[c, e] : bf16\n D[a, c] = sum(b) A[a, b] * B[b, c]\n"
         " output E[a, e] : bf16 = sum(c) D[a, c] * C[c, e]\n}\n";
     const State plain = test::derived(chain);
-    const Machine h200 = machine("H200");
+    const Machine h200 = machine_of("H200");
     const Result<SearchResult> all = search(plain.diagram, h200);
     REQUIRE(all.has_value());
     CHECK_FALSE(all->stopped);
@@ -347,7 +347,7 @@ TEST_CASE("a search that is stopped gives what it has, and says what it has not 
     CHECK_EQ(none->searched, 0);
     CHECK_EQ(none->kernels, 0);
     const Result<SearchResult> nothing =
-        search(plain.diagram, machine("abstract2,block.capacity=1B"),
+        search(plain.diagram, machine_of("abstract2,block.capacity=1B"),
                {.deadline = after_asking(0, asked)});
     REQUIRE_FALSE(nothing.has_value());
     CHECK_EQ(nothing.error().list.front().code, "E0934");
@@ -357,9 +357,9 @@ TEST_CASE("nor does a search that is stopped give what no target makes") {
     const State plain = test::derived(kMatmul);
     const Serves none = [](const State&, const RegionProgram&) { return false; };
     std::size_t asked = 0;
-    CHECK_FALSE(
-        search(plain.diagram, machine("H200"), {.serves = none, .deadline = after_asking(0, asked)})
-            .has_value());
+    CHECK_FALSE(search(plain.diagram, machine_of("H200"),
+                       {.serves = none, .deadline = after_asking(0, asked)})
+                    .has_value());
 }
 
 TEST_CASE("parts of a sum are shorter than it") {
@@ -368,7 +368,7 @@ TEST_CASE("parts of a sum are shorter than it") {
             "diagram sums {{\n axis {}\n input G[n, c] : bf16\n"
             " output B[c] : f32 = sum(n) G[n, c]\n}}\n",
             sizes);
-        const SearchResult result = found(sums.c_str(), machine("H200"), 10);
+        const SearchResult result = found(sums.c_str(), machine_of("H200"), 10);
         const State plain = test::derived(sums);
         const std::int64_t extent = plain.diagram[*find_axis(plain.diagram, "n")].extent;
         for (const Candidate& candidate : result.ranked)
@@ -382,7 +382,7 @@ TEST_CASE("past its deadline a search asks the clock a few times more") {
     std::size_t asked = 0;
     constexpr std::size_t kPast = 20;
     const Result<SearchResult> result =
-        search(plain.diagram, machine("H200"), {.deadline = after_asking(kPast, asked)});
+        search(plain.diagram, machine_of("H200"), {.deadline = after_asking(kPast, asked)});
     REQUIRE(result.has_value());
     CHECK(result->stopped);
     CHECK_LT(asked, kPast + 200);
@@ -401,7 +401,7 @@ TEST_CASE("sixty statements take seconds") {
     }
     const auto start = std::chrono::steady_clock::now();
     const State plain = test::derived((text + "}\n").c_str());
-    const Result<SearchResult> result = search(plain.diagram, machine("H200"), {.top = 1});
+    const Result<SearchResult> result = search(plain.diagram, machine_of("H200"), {.top = 1});
     REQUIRE(result.has_value());
     CHECK_EQ(result->searched, result->regions);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
@@ -436,7 +436,7 @@ TEST_CASE("rows longer than a block can hold are reduced before their results ar
             "diagram rows {{\n axis n = 4096, v = 131072\n input X[n, v] : f32\n"
             " output Y[n, v] : f32 = {}\n}}\n",
             row);
-        const SearchResult result = found(diagram.c_str(), machine("H200"), 1);
+        const SearchResult result = found(diagram.c_str(), machine_of("H200"), 1);
         CHECK_EQ(print(result.ranked.front().commands.front()), "unfuse Y");
     }
 }
@@ -449,7 +449,7 @@ TEST_CASE("rows that registers do not hold are read twice where that is faster")
             "diagram rows {{\n axis n = 2048, v = 50257\n input X[n, v] : {}\n"
             " output Y[n, v] : {} = softmax[v](X[n, v])\n}}\n",
             type, type);
-        const SearchResult result = found(diagram.c_str(), machine("H100"), 1);
+        const SearchResult result = found(diagram.c_str(), machine_of("H100"), 1);
         CHECK_EQ(print(result.ranked.front().commands.front()), first);
     }
 }
@@ -459,7 +459,7 @@ TEST_CASE("an axis is split where parts of its index are told apart, and that is
         "diagram scaled {\n axis m = 64, n = 8192, k = 8192, g = k // 64\n"
         " input X[m, k] : bf16, W[n, k] : i4, c[n, g] : bf16\n"
         " output Y[m, n] : bf16 = sum(k) X[m, k] * W[n, k] * c[n, k // 64]\n}\n",
-        machine("H200"), 1);
+        machine_of("H200"), 1);
     CHECK_EQ(print(result.ranked.front().commands.front()), "split-axis k as k_in by 64");
 }
 
@@ -468,7 +468,7 @@ TEST_CASE("what all sides of a product have is laid out outermost, where that is
         "diagram triangle {\n axis i = 512, j = 512, k = 512, c = 128\n"
         " input A[i, k, c], B[j, k, c] : bf16\n"
         " output O[i, j, c] : bf16 = sum(k) A[i, k, c] * B[j, k, c]\n}\n",
-        machine("H200"), 1);
+        machine_of("H200"), 1);
     CHECK_EQ(print(result.ranked.front().commands.front()), "layout A[c, i, k] as A_laid");
 }
 
@@ -477,7 +477,7 @@ TEST_CASE("a structure whose first sizes are far behind is tried at others") {
         "diagram image {\n axis n = 64, c = 3, y = 512, x = 512\n input X[n, y, x, c] : i8\n"
         " input m[c], s[c] : f32\n"
         " output Y[n, c, y, x] : f16 = (X[n, y, x, c] / 255.0 - m[c]) * s[c]\n}\n";
-    const Machine h200 = machine("H200");
+    const Machine h200 = machine_of("H200");
     CHECK_LE(found(diagram, h200, 1).ranked.front().time.middle(),
              kernels_time(diagram, "group n by 1\ngroup y by 1\n", h200));
 }
@@ -490,7 +490,7 @@ TEST_CASE("where a mask leaves tiles of several axes, all of these are streamed"
         " M[i, j, u, v] = if neighbourhood[i, u](16, 1, 1) and neighbourhood[j, v](16, 1, 1) then"
         " S[i, j, u, v] else -inf\n"
         " output O[i, j, d] : bf16 = sum(u, v) softmax[u, v](M[i, j, u, v]) * V[u, v, d]\n}\n";
-    const Machine h200 = machine("H200");
+    const Machine h200 = machine_of("H200");
     CHECK_LE(found(diagram, h200, 1).ranked.front().time.middle(),
              kernels_time(diagram,
                           "fuse all\ngroup i by 8\ngroup j by 16\nstream u by 16\nstream v by 8\n",
@@ -502,7 +502,7 @@ TEST_CASE("factors of a sum are summed in turn where that leaves products of mat
         "diagram bilinear {\n axis n = 16384, a = 256, b = 256\n"
         " input X[n, a], Y[n, b], W[a, b] : bf16\n"
         " output F[n] : f32 = sum(a, b) X[n, a] * W[a, b] * Y[n, b]\n}\n",
-        machine("H200"), 1);
+        machine_of("H200"), 1);
     CHECK_EQ(print(result.ranked.front().commands.front()), "reassociate X, W as F_part in F");
 }
 
@@ -524,7 +524,7 @@ TEST_CASE("a lone warp that waits for all it works on is not taken for a copy") 
     const SearchResult result = found(
         "diagram rows {\n axis m = 8, n = 8192, k = 8192\n input X[m, k], W[n, k] : bf16\n"
         " output Y[m, n] : bf16 = sum(k) X[m, k] * W[n, k]\n}\n",
-        machine("H200"), 1);
+        machine_of("H200"), 1);
     const KernelWork& work = *result.ranked.front().cost.regions.front().work;
     CHECK(work.warps * result.ranked.front().time.resident >= 4);
 }
@@ -532,7 +532,7 @@ TEST_CASE("a lone warp that waits for all it works on is not taken for a copy") 
 TEST_CASE("what cannot fit is said") {
     const State plain = test::derived(kMatmul);
     const Result<SearchResult> result =
-        search(plain.diagram, machine("abstract2,block.capacity=1B"));
+        search(plain.diagram, machine_of("abstract2,block.capacity=1B"));
     REQUIRE_FALSE(result.has_value());
     CHECK_EQ(result.error().list.front().message,
              "no derivation of `matmul` that was tried fits abstract2");

@@ -44,7 +44,7 @@ TEST_CASE("sums in one statement take no longer than in statements of their own"
          added(" Z[m, n] = sum(k) A[m, k] * B[k, n]\n"
                " output Y[m, n] : bf16 = softmax[n](Z[m, n])")},
     };
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     for (const auto& [one, several] : cases) {
         INFO(one);
         CHECK_LE(test::best_time(one, h200), 1.001 * test::best_time(several, h200));

@@ -40,7 +40,7 @@ TEST_CASE("a search that is stopped at once has sane tiles of every statement") 
     // Kernels of single statements, against fused ones: not those whose tiles are single elements,
     // which take hundreds of times as long.
     constexpr double kSane = 12;
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     for (const char* const diagram : {kGatedUnit, kMasked, kBiased}) {
         INFO(std::string(diagram));
         CHECK_LT(found_after(diagram, h200, 0), kSane * test::best_time(diagram, h200));
@@ -48,7 +48,7 @@ TEST_CASE("a search that is stopped at once has sane tiles of every statement") 
 }
 
 TEST_CASE("what a search has is no worse where it is stopped later") {
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     for (const char* const diagram : {kGatedUnit, kMasked}) {
         double before = std::numeric_limits<double>::infinity();
         for (const std::size_t most : {0, 3, 30, 200, 800, 3200}) {

@@ -53,7 +53,7 @@ bool streams(const Region& region, const Diagram& diagram, const char* axis) {
 }
 
 TEST_CASE("first suggestions lead to FlashAttention, tiled products and rows in groups") {
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     const auto only_region = [](const Followed& result) {
         REQUIRE_EQ(result.state.relabelling.regions.size(), 1);
         return result.state.relabelling.regions.front();
@@ -81,7 +81,7 @@ TEST_CASE("first suggestions lead to FlashAttention, tiled products and rows in 
 
 TEST_CASE("attention is fused at once, and what each first suggestion promises is kept") {
     constexpr double kAlike = 1.05;
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     State state = test::derived(
         test::read_text(std::filesystem::path(NAPKIN_EXAMPLES_DIR) / "attention.ncd"));
     double promised = std::numeric_limits<double>::infinity();
@@ -115,7 +115,7 @@ void check_end(const std::string& text, const Machine& machine, double most) {
 
 TEST_CASE("what follows a block-sparse mask of many tokens is said without asking chunk by chunk") {
     using Clock = std::chrono::steady_clock;
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     const State state = test::derived(
         "diagram blocks {\n axis q = 65536, x = 65536, d = 4\n"
         " input Q[q, d], K[x, d], V[x, d] : f32\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
@@ -131,7 +131,7 @@ TEST_CASE("what follows a block-sparse mask of many tokens is said without askin
 // Left out, since one takes long: attention_gqa, cross_entropy and swiglu, which end at 1.09, 1.01
 // and 1.06 times what search finds.
 TEST_CASE("first suggestions end near what search finds") {
-    const Machine h200 = test::machine("H200");
+    const Machine h200 = test::machine_of("H200");
     for (const char* name :
          {"attention", "attention_alibi", "attention_decoding", "attention_window", "embedding",
           "fp8_matmul", "layernorm_linear", "matmul", "matmul_epilogue", "prefix_sum"})
@@ -161,7 +161,8 @@ TEST_CASE("first suggestions end near what search finds, on diagrams that were n
           " output E[a, e] : bf16 = sum(c) D[a, c] * C[c, e]\n}\n",
           "diagram rows {\n axis n = 30000, d = 1500\n input X[n, d], Z[n, d] : bf16\n"
           " output Y[n, d] : bf16 = softmax[d](X[n, d] + Z[n, d])\n}\n"})
-        for (const char* machine : {"H200", "A100"}) check_end(text, test::machine(machine), 1.5);
+        for (const char* machine : {"H200", "A100"})
+            check_end(text, test::machine_of(machine), 1.5);
 }
 
 }  // namespace

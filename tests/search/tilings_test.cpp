@@ -83,8 +83,8 @@ TEST_CASE("the best tiling is the best of all of them, on twenty small spaces") 
         " N[n, d] = rmsnorm[d](X[n, d], G[d], 1e-6)\n"
         " output Y[n, c] : bf16 = sum(d) N[n, d] * W[d, c]",
         "axis a = 33, c = 80\n input X[a, c], Z[c, a]\n output Y[a, c] = X[a, c] + Z[c, a]"};
-    const Machine h200 = test::machine("H200");
-    const Machine small = test::machine("abstract2,block.capacity=3KiB");
+    const Machine h200 = test::machine_of("H200");
+    const Machine small = test::machine_of("abstract2,block.capacity=3KiB");
     for (const char* const diagram : diagrams) {
         const std::string text = "diagram small {\n " + std::string(diagram) + "\n}\n";
         INFO(text);

@@ -24,7 +24,7 @@ namespace napkin {
 namespace {
 
 using test::kernels_time;
-using test::machine;
+using test::machine_of;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -281,7 +281,7 @@ TEST_CASE("search finds the best of all derivations of small spaces") {
         std::string text = "diagram space {\n" + space.text;
         for (const auto& [name, size] : space.sizes)
             text.replace(text.find("= " + name), 2 + name.size(), "= " + std::to_string(size));
-        const Machine on = machine(std::string("abstract2,block.capacity=") + space.capacity);
+        const Machine on = machine_of(std::string("abstract2,block.capacity=") + space.capacity);
         INFO(text, space.capacity);
         const State plain = test::derived(text);
         const double best = Exhaustive(on).least(plain);
@@ -314,7 +314,7 @@ TEST_CASE("no kernel is faster than the least time of its region") {
     for (const std::string& text :
          {std::string(causal), std::string(documents), std::string(gather), chain})
         for (const char* name : {"H200", "A100", "abstract2"}) {
-            const Machine on = machine(name);
+            const Machine on = machine_of(name);
             const State plain = test::derived(text);
             const BoxGraph graph = box_graph(plain);
             for (const BoxSet& set : convex_sets(graph, 12).sets) {
@@ -348,7 +348,7 @@ TEST_CASE("no kernel is faster than the least time of its region") {
 }
 
 TEST_CASE("seventeen attentions are seventeen kernels, tiled once") {
-    const Machine h200 = machine("H200");
+    const Machine h200 = machine_of("H200");
     for (const bool chained : {true, false}) {
         INFO(chained);
         const auto start = std::chrono::steady_clock::now();
@@ -368,7 +368,7 @@ TEST_CASE("seventeen attentions are seventeen kernels, tiled once") {
 }
 
 TEST_CASE("two chained attentions are as fast as by hand") {
-    const Machine h200 = machine("H200");
+    const Machine h200 = machine_of("H200");
     const std::string text = attentions(2, true);
     const SearchResult result = found(test::derived(text), h200);
     CHECK_LE(result.ranked.front().time.middle(),
@@ -383,7 +383,7 @@ TEST_CASE("a block of a transformer keeps no scores in memory") {
         test::read_text(std::filesystem::path(NAPKIN_BENCHMARKS_DIR) / "../transformer_block.ncd");
     const State plain = test::derived(text);
     REQUIRE_EQ(plain.relabelling.regions.size(), 14);
-    const SearchResult result = found(plain, machine("abstract2"));
+    const SearchResult result = found(plain, machine_of("abstract2"));
     const State& best = result.ranked.front().state;
     const AxisId rows = *find_axis(best.diagram, "t");
     const AxisId columns = *find_axis(best.diagram, "s");
@@ -403,7 +403,7 @@ TEST_CASE(
   output Y[b, i] : f32 = sum(j) P[b, i, j] * C[b, j]
   output D[j, i, b] : f32 = P[b, i, j] - P[b, j, i]
 })"),
-                                      machine("H200"));
+                                      machine_of("H200"));
     CHECK_EQ(result.ranked.front().state.relabelling.regions.size(), 1);
 }
 
@@ -413,7 +413,7 @@ TEST_CASE("a wide diagram says what was not looked at") {
         " T[a, b] = exp(X[a, b])\n";
     for (int i = 0; i < 24; ++i)
         text += " output Y" + std::to_string(i) + "[a, b] = T[a, b] + " + std::to_string(i) + "\n";
-    const SearchResult result = found(test::derived(text + "}\n"), machine("abstract2"));
+    const SearchResult result = found(test::derived(text + "}\n"), machine_of("abstract2"));
     CHECK_GE(result.most_boxes, 1);
     CHECK_LT(result.most_boxes, 24);
     CHECK_EQ(result.ranked.front().state.relabelling.regions.size(), 1);  // the whole

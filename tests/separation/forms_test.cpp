@@ -12,7 +12,7 @@
 namespace napkin::test {
 namespace {
 
-constexpr double kTolerance = 1e-10;
+constexpr double kMostError = 1e-10;
 constexpr double kFall = 64;  ///< e-folds along an axis
 
 Tensors inputs_of(const Diagram& diagram, const Form& form, std::uint64_t seed, bool changed) {
@@ -79,7 +79,7 @@ std::string faults(const Form& form, const Form& like, std::int64_t size) {
             const Result<Interpretation> exact = interpret(diagram, program, inputs);
             REQUIRE(exact.has_value());
             const double error = worst_error(expected, exact->outputs);
-            if (!(error < kTolerance)) text += "error " + std::to_string(error) + where + "\n";
+            if (!(error < kMostError)) text += "error " + std::to_string(error) + where + "\n";
             if (exact->written_twice + exact->never_written != 0) text += "not written once\n";
             const Result<Interpretation> rounded =
                 interpret(diagram, program, inputs, Arithmetic::Storage);
