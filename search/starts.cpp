@@ -260,6 +260,7 @@ std::optional<Start> operands_apart(const State& plain) {
             if (!next) continue;
             start.state = *std::move(next);
             start.commands.insert(start.commands.end(), commands.begin(), commands.end());
+            start.apart.push_back(commands.front().as.front());
         }
     }
     if (start.commands.empty()) return std::nullopt;

@@ -13,6 +13,8 @@ struct Start {
     std::vector<Command> commands;  ///< from the plain diagram
     State state;                    ///< in which nothing is tiled
     bool by_flow = false;           ///< regions hang together by data flow alone
+    std::vector<std::string> apart =
+        {};  ///< arrays that no region computes and reads: others' start
 };
 /// The plain diagram first, then one whose axes are split where parts or remainders of their
 /// indices by a number are asked for (`split-axis`), and one in which the arrays of products whose

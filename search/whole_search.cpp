@@ -110,11 +110,28 @@ private:
         for (std::size_t most = kMostBoxes; !cuts_; --most) {
             BoxSets found = convex_sets(graph_, most);
             sets_ = std::move(found.sets);
+            std::erase_if(sets_, [&](const BoxSet& set) { return joins_what_is_apart(set); });
             known_.most_boxes = std::max(known_.most_boxes, found.most_boxes);
             if (found.most_boxes > 0) most = found.most_boxes;
             // Single boxes run in one order.
             cuts_ = Cuts::of(graph_, sets_, most > 1 ? kMostCuts : graph_.size() + 1);
         }
+    }
+
+    /// Whether it fuses an array that the start has apart with what reads it.
+    [[nodiscard]] bool joins_what_is_apart(const BoxSet& set) const {
+        const auto any = [&](const auto& holds) {
+            for (std::size_t box = set.find_first(); box != BoxSet::npos; box = set.find_next(box))
+                for (const StatementId id : plain_.relabelling.regions[box].statements)
+                    if (holds(plain_.diagram[id])) return true;
+            return false;
+        };
+        return std::any_of(start_.apart.begin(), start_.apart.end(), [&](const std::string& name) {
+            const std::optional<ArrayId> array = find_array(plain_.diagram, name);
+            return array &&
+                   any([&](const Statement& each) { return contains(each.targets, *array); }) &&
+                   any([&](const Statement& each) { return contains(inputs_of(each), *array); });
+        });
     }
 
     [[nodiscard]] std::optional<Command> fusion_of(const BoxSet& set) const {

@@ -518,6 +518,10 @@ TEST_CASE("what every block would compute of an input again is computed once whe
     CHECK_EQ(print(best[0]), "extract X, shift as Y_left in Y");
     CHECK_EQ(print(best[1]), "unfuse Y");
     CHECK_EQ(print(best[2]), "retype Y_left to bf16");
+    // Fused again it is the diagram as it was given, which another start has.
+    for (const Candidate& candidate : result->ranked)
+        CHECK((candidate.commands.front().rule != "extract" ||
+               candidate.state.relabelling.regions.size() == 2));
 }
 
 TEST_CASE("a lone warp that waits for all it works on is not taken for a copy") {
