@@ -66,37 +66,46 @@ TEST_CASE("scores that large finite numbers hide count for nothing, fused or not
         const char* target;
         const char* factor;
     };
+    std::vector<test::Emission> made;
+    std::vector<double> hidden_by;  // each
     for (const Form& form : {Form{"sm_80", ""},
                              {"sm_80", " / 2"},
                              {"sm_80", " * 0.3"},
                              {"sm_90a", ""},
                              {"sm_90a", " * 0.3"}})
         for (const char* hidden : {"-1e9", "-1e10", "-1e20", "-1e30", "-3e38"}) {
-            CAPTURE(std::string(form.target));
-            CAPTURE(std::string(form.factor));
-            CAPTURE(std::string(hidden));
+            const std::string name = fmt::format("{}, {}{}", form.target, hidden, form.factor);
+            CAPTURE(name);
             const State state = test::state_of(attention(hidden, form.factor));
             EmitOptions options;
             options.target = form.target;
             const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
             REQUIRE(program.has_value());
-            const auto array = [&](const char* name) { return *find_array(state.diagram, name); };
-            Tensors inputs = random_inputs(state.diagram, 1);
-            hide(inputs.at(array("mask")), std::stod(hidden) / 8);
-            const Result<Tensors> right = evaluate_outputs(state.diagram, inputs);
-            REQUIRE(right.has_value());
-            for (const bool fuses : {false, true}) {
-                if (fuses && !host_fuses()) continue;
-                CAPTURE(fuses);
-                ExecuteOptions execute;
-                execute.fuses = fuses;
-                execute.emulator_cache = test::emulator_folder();
-                const Result<Execution> run =
-                    execute_emulated(state.diagram, *program, inputs, execute);
-                REQUIRE(run.has_value());
-                CHECK_EQ(wrong_rows(run->outputs.at(array("O")), right->at(array("O"))), "");
-            }
+            made.push_back({name, state, *program});
+            hidden_by.push_back(std::stod(hidden));
         }
+    // Those that fuse are compiled each on its own: without optimising nothing is fused.
+    CHECK_EQ(test::compile_together(made), "");
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        CAPTURE(made[i].name);
+        const Diagram& diagram = made[i].state.diagram;
+        const auto array = [&](const char* name) { return *find_array(diagram, name); };
+        Tensors inputs = random_inputs(diagram, 1);
+        hide(inputs.at(array("mask")), hidden_by[i] / 8);
+        const Result<Tensors> right = evaluate_outputs(diagram, inputs);
+        REQUIRE(right.has_value());
+        for (const bool fuses : {false, true}) {
+            if (fuses && !host_fuses()) continue;
+            CAPTURE(fuses);
+            ExecuteOptions execute;
+            execute.fuses = fuses;
+            execute.emulator_cache = test::emulator_folder();
+            const Result<Execution> run =
+                execute_emulated(diagram, made[i].program, inputs, execute);
+            REQUIRE(run.has_value());
+            CHECK_EQ(wrong_rows(run->outputs.at(array("O")), right->at(array("O"))), "");
+        }
+    }
 }
 
 }  // namespace napkin

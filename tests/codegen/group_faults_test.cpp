@@ -9,18 +9,18 @@
 namespace napkin {
 namespace {
 
-struct Fault {
+struct GroupFault {
     std::string name;
     std::string what;  ///< stands in the kernel exactly once
     std::string by;
 };
-struct Subject {
+struct GroupLoop {
     std::string name;
     std::string body;  ///< of the diagram, behind its axes and A
-    std::vector<Fault> faults;
+    std::vector<GroupFault> faults;
 };
 
-std::vector<Subject> subjects() {
+std::vector<GroupLoop> subjects() {
     const std::string filled = "_ring.wait_filled(chunk_of_k_2 + 1);";
     const std::string meet = "        fence_async();\n        named_barrier(1, kThreads);\n";
     return {
@@ -50,28 +50,41 @@ std::vector<Subject> subjects() {
     };
 }
 
-void check_found(const std::string& name, const State& state, const std::vector<Fault>& faults) {
+/// The program with a fault in its kernel.
+EmittedProgram planted(EmittedProgram program, const GroupFault& fault) {
+    std::string& source = program.kernels.front().source;
+    const std::size_t at = source.find(fault.what);
+    INFO(fault.name, " in\n", source);
+    REQUIRE_NE(at, std::string::npos);
+    REQUIRE_EQ(source.find(fault.what, at + 1), std::string::npos);
+    source.replace(at, fault.what.size(), fault.by);
+    return program;
+}
+
+void check_found(const std::string& name, const State& state,
+                 const std::vector<GroupFault>& faults) {
     EmitOptions options;
     options.target = "sm_90a";
     const Result<EmittedProgram> right = emit(state, test::program_of(state), options);
     REQUIRE(right);
+    std::vector<EmittedProgram> programs;
+    std::vector<EmittedKernel> kernels = right->kernels;
+    for (const GroupFault& fault : faults) {
+        programs.push_back(planted(*right, fault));
+        kernels.push_back(programs.back().kernels.front());
+    }
+    CHECK_EQ(test::compile_together(kernels), "");
     CHECK_EQ(test::wrong_with(state, *right, 1), "");
-    for (const Fault& fault : faults) {
-        EmittedProgram program = *right;
-        std::string& source = program.kernels.front().source;
-        const std::size_t at = source.find(fault.what);
-        INFO(name, ": ", fault.name, " in\n", source);
-        REQUIRE_NE(at, std::string::npos);
-        REQUIRE_EQ(source.find(fault.what, at + 1), std::string::npos);
-        source.replace(at, fault.what.size(), fault.by);
-        CHECK_NE(test::wrong_with(state, program, 1), "");
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        INFO(name, ": ", faults[i].name, " in\n", programs[i].kernels.front().source);
+        CHECK_NE(test::wrong_with(state, programs[i], 1), "");
     }
 }
 
 }  // namespace
 
 TEST_CASE("sm_90a: faults planted in loops of warp groups are found") {
-    for (const Subject& subject : subjects()) {
+    for (const GroupLoop& subject : subjects()) {
         const State state = test::derive(
             test::load("diagram mm { axis m = 136, n = 72, k = 104\n input A[m, k] : bf16\n" +
                        subject.body + " }"),

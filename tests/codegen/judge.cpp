@@ -168,6 +168,13 @@ std::string compile_together(const std::vector<EmittedKernel>& kernels) {
     return rejected;
 }
 
+std::string compile_together(const std::vector<Emission>& emissions) {
+    std::vector<EmittedKernel> kernels;
+    for (const Emission& each : emissions)
+        kernels.insert(kernels.end(), each.program.kernels.begin(), each.program.kernels.end());
+    return compile_together(kernels);
+}
+
 std::string wrong_with(const State& state, const EmittedProgram& program, Chance chance,
                        RunOn where) {
     return wrong_with(state.diagram, state, program, chance, where);

@@ -32,6 +32,15 @@ struct Chance {
 /// and says what the compiler rejects, which they will find too. Empty: nothing.
 std::string compile_together(const std::vector<EmittedKernel>& kernels);
 
+/// A state under a name, and what is emitted of it.
+struct Emission {
+    std::string name;
+    State state;
+    EmittedProgram program;
+};
+/// The same for all kernels of some programs: a tenth of what they take one by one.
+std::string compile_together(const std::vector<Emission>& emissions);
+
 /// Gives kernels names of their own, so that those of other trials can be compiled with them.
 void rename_kernels(EmittedProgram& program, std::uint64_t trial);
 

@@ -49,7 +49,7 @@ State state_of(const std::string& name, const std::string& target, const Sizes& 
                         test::read_text(folder / target / (name + ".drv")));
 }
 
-EmittedProgram emitted(const State& state, const std::string& target) {
+EmittedProgram emitted_on(const State& state, const std::string& target) {
     EmitOptions how;
     how.target = target;
     Result<EmittedProgram> program = emit(state, test::program_of(state), how);
@@ -71,6 +71,11 @@ State masked(const std::string& mask, std::int64_t length, int heads, const std:
         "fuse all\n" + tiles);
 }
 
+test::Emission made(const std::string& name, State state, const std::string& target) {
+    EmittedProgram program = emitted_on(state, target);
+    return {name + " for " + target, std::move(state), std::move(program)};
+}
+
 /// What a program computes, of random inputs that `arrange` changes.
 std::vector<double> results_of(const State& state, const EmittedProgram& program,
                                const std::function<void(const Array&, Tensor&)>& arrange) {
@@ -86,16 +91,16 @@ std::vector<double> results_of(const State& state, const EmittedProgram& program
 }  // namespace
 
 TEST_CASE("full chunks that are taken for partial ones change no bit") {
+    std::vector<test::Emission> plain;
+    std::vector<test::Emission> tested;
     for (const std::string target : {"sm_90a", "sm_80"})
         for (const std::string mask :
              {"neighbourhood[q, x](70, 3, 1)", "strided_heads[q, x, h](2, 2, 3, 0, 16, 0)",
               "x < 16 or sliding[q, x](80, 0)"}) {
-            CAPTURE(target);
-            CAPTURE(mask);
-            const State state = masked(mask, 256, 2, "group q by 64\nstream x by 16");
-            const EmittedProgram program = emitted(state, target);
-            EmittedProgram tested = program;
-            std::string& source = tested.kernels.front().source;
+            plain.push_back(
+                made(mask, masked(mask, 256, 2, "group q by 64\nstream x by 16"), target));
+            INFO(plain.back().name);
+            std::string& source = tested.emplace_back(plain.back()).program.kernels.front().source;
             // Asked of every chunk, or listed with it.
             const std::string listed = "x_listed_2 += 1;";
             const std::size_t whole = source.find("const auto whole_x = ");
@@ -105,43 +110,56 @@ TEST_CASE("full chunks that are taken for partial ones change no bit") {
                 source.insert(source.find("return ", whole) + std::strlen("return "), "false && ");
             else
                 source.insert(taken + listed.size(), "x_whole = false;");
-            const auto as_it_is = [](const Array&, Tensor&) {};
-            CHECK_EQ(results_of(state, program, as_it_is), results_of(state, tested, as_it_is));
         }
+    CHECK_EQ(test::compile_together(plain), "");
+    CHECK_EQ(test::compile_together(tested), "");
+    const auto as_it_is = [](const Array&, Tensor&) {};
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        INFO(plain[i].name);
+        CHECK_EQ(results_of(plain[i].state, plain[i].program, as_it_is),
+                 results_of(plain[i].state, tested[i].program, as_it_is));
+    }
 }
 
 TEST_CASE("the weights of every row add up to 1") {
+    std::vector<test::Emission> all;
     for (const std::string target : {"sm_90a", "sm_80"})
         for (const std::string mask :
              {"neighbourhood[q, x](8, 3, 5)", "causal_neighbourhood[q, x](8, 3, 5)",
-              "strided_heads[q, x, h](4, 1, 4, 0, 2, 0)", "global_tokens[q, x](3)"}) {
-            CAPTURE(target);
-            CAPTURE(mask);
-            const State state = masked(mask, 125, 4, "group q by 128\nstream x by 16");
-            const auto ones = [](const Array& array, Tensor& tensor) {
-                if (array.name == "V") std::fill(tensor.values.begin(), tensor.values.end(), 1.0);
-            };
-            // Each weight is rounded to 8 bits, and so is the sum.
-            for (const double sum : results_of(state, emitted(state, target), ones))
-                CHECK_LE(std::abs(sum - 1), 2.0 / 256);
-        }
+              "strided_heads[q, x, h](4, 1, 4, 0, 2, 0)", "global_tokens[q, x](3)"})
+            all.push_back(
+                made(mask, masked(mask, 125, 4, "group q by 128\nstream x by 16"), target));
+    CHECK_EQ(test::compile_together(all), "");
+    const auto ones = [](const Array& array, Tensor& tensor) {
+        if (array.name == "V") std::fill(tensor.values.begin(), tensor.values.end(), 1.0);
+    };
+    for (const test::Emission& each : all) {
+        INFO(each.name);
+        // Each weight is rounded to 8 bits, and so is the sum.
+        for (const double sum : results_of(each.state, each.program, ones))
+            CHECK_LE(std::abs(sum - 1), 2.0 / 256);
+    }
 }
 
 TEST_CASE("tiles that are longer than the axis, and residue classes of it, see no padding") {
+    std::vector<test::Emission> all;
     for (const std::string target : {"sm_90a", "sm_80"})
         for (const std::int64_t chunk : {16, 128})
             for (const std::string mask :
                  {"neighbourhood[q, x](8, 3, 5)", "neighbourhood[q, x](25, 4, 5)",
-                  "causal_neighbourhood[q, x](25, 4, 5)", "dilated_window[q, x](8, 5)"}) {
-                CAPTURE(target);
-                CAPTURE(mask);
-                const State state =
-                    masked(mask, 125, 1, fmt::format("group q by 128\nstream x by {}", chunk));
-                const EmittedProgram program = emitted(state, target);
-                CHECK_EQ(test::wrong_with(state, program, 1), "");
-                for (const double value : results_of(state, program, [](const Array&, Tensor&) {}))
-                    CHECK(std::isfinite(value));
-            }
+                  "causal_neighbourhood[q, x](25, 4, 5)", "dilated_window[q, x](8, 5)"})
+                all.push_back(
+                    made(mask,
+                         masked(mask, 125, 1, fmt::format("group q by 128\nstream x by {}", chunk)),
+                         target));
+    CHECK_EQ(test::compile_together(all), "");
+    for (const test::Emission& each : all) {
+        INFO(each.name);
+        CHECK_EQ(test::wrong_with(each.state, each.program, 1), "");
+        for (const double value :
+             results_of(each.state, each.program, [](const Array&, Tensor&) {}))
+            CHECK(std::isfinite(value));
+    }
 }
 
 TEST_CASE("kernels visit the tiles of several axes that are counted, and no other") {
@@ -172,7 +190,7 @@ TEST_CASE("kernels visit the tiles of several axes that are counted, and no othe
     for (const std::string target : {"sm_90a", "sm_80"}) {
         CAPTURE(target);
         const std::vector<double> results =
-            results_of(state, emitted(state, target), one_tile_each);
+            results_of(state, emitted_on(state, target), one_tile_each);
         for (std::size_t at = 0; at < results.size(); at += 16) {
             const auto keys = static_cast<std::int64_t>(at / (16 * 16 * 16));
             const auto queries =
@@ -183,13 +201,16 @@ TEST_CASE("kernels visit the tiles of several axes that are counted, and no othe
 }
 
 TEST_CASE("attention under masks is right in the emulator, as it is measured") {
+    std::vector<test::Emission> all;
     for (const Measured& measured : all_measured())
         for (const std::string target : {"sm_90a", "sm_80"})
-            for (const Sizes& sizes : measured.small) {
-                const State state = state_of(measured.name, target, sizes);
-                INFO(measured.name, " for ", target);
-                CHECK_EQ(test::wrong_with(state, emitted(state, target), 1), "");
-            }
+            for (const Sizes& sizes : measured.small)
+                all.push_back(made(measured.name, state_of(measured.name, target, sizes), target));
+    CHECK_EQ(test::compile_together(all), "");
+    for (const test::Emission& each : all) {
+        INFO(each.name);
+        CHECK_EQ(test::wrong_with(each.state, each.program, 1), "");
+    }
 }
 
 TEST_CASE("attention under masks spills next to nothing at the sizes that are measured") {
@@ -203,7 +224,7 @@ TEST_CASE("attention under masks spills next to nothing at the sizes that are me
                 CompileOptions how;
                 how.architecture = "sm_90";
                 const Result<CompiledKernel> compiled =
-                    compile(emitted(state, target).kernels.front(), how);
+                    compile(emitted_on(state, target).kernels.front(), how);
                 REQUIRE(compiled);
                 REQUIRE(compiled->spill_stores);
                 CHECK_LE(*compiled->spill_stores, kMostBytes);

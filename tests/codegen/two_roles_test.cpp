@@ -53,16 +53,22 @@ std::vector<test::TensorWorkload> workloads() {
 }  // namespace
 
 TEST_CASE("one tile is read along the axes of each of its readers") {
+    std::vector<test::Emission> made;
     for (const test::TensorWorkload& workload : workloads()) {
         const State state = test::state_of(workload);
         for (const char* target : {"sm_80", "sm_90a"}) {
-            INFO(workload.name, " ", workload.derivation, " ", target);
             EmitOptions options;
             options.target = target;
             const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
             if (!program) continue;  // a region of another thread's values
-            CHECK_EQ(test::wrong_with(state, *program, 1), "");
+            made.push_back({fmt::format("{} {} {}", workload.name, workload.derivation, target),
+                            state, *program});
         }
+    }
+    CHECK_EQ(test::compile_together(made), "");
+    for (const test::Emission& each : made) {
+        INFO(each.name);
+        CHECK_EQ(test::wrong_with(each.state, each.program, 1), "");
     }
 }
 
