@@ -279,14 +279,21 @@ bool is_within(const Diagram& diagram, const Command& move) {
     });
 }
 
-/// Whether a box reduces to arrays of other axes, or over others: no one tile serves all.
+/// Whether no one tile serves all of a box: it reduces to arrays of other axes, or over others, or
+/// its result has axes at each of which a reduction would be made again.
 bool reduces_otherwise(const Diagram& diagram, const Box& box) {
+    const std::vector<AxisId>& result =
+        diagram[diagram[box.statements.back()].targets.front()].axes;
     std::set<std::pair<std::set<AxisId>, std::set<AxisId>>> reductions;
     for (const StatementId id : box.statements) {
         const std::vector<AxisId> folded = folded_axes(diagram[id]);
         const std::vector<AxisId>& kept = diagram[diagram[id].targets.front()].axes;
-        if (!folded.empty())
-            reductions.insert({{folded.begin(), folded.end()}, {kept.begin(), kept.end()}});
+        if (folded.empty()) continue;
+        reductions.insert({{folded.begin(), folded.end()}, {kept.begin(), kept.end()}});
+        if (std::any_of(result.begin(), result.end(), [&](AxisId axis) {
+                return !contains(kept, axis) && !contains(folded, axis);
+            }))
+            return true;
     }
     return reductions.size() > 1;
 }
