@@ -81,7 +81,7 @@ Json time_json(const TimeEstimate& time) {
 }
 
 Json binds_json(const TimeEstimate& time) {
-    return time.is_known() ? Json(time.binds) : Json(nullptr);
+    return time.is_known() ? Json(time.bound_by()) : Json(nullptr);
 }
 
 Json target_json(const RegionCost& region) {

@@ -39,8 +39,8 @@ struct Ratios {
 [[nodiscard]] Json cost_json(const Costed& costed);
 /// `{low, high}` in microseconds.
 [[nodiscard]] Json time_json(const TimeEstimate& time);
-/// The unit that binds, and the target of a region's kernel; null where there is no time, no
-/// kernel.
+/// What binds, a unit or `waiting`, and the target of a region's kernel; null where there is no
+/// time, no kernel.
 [[nodiscard]] Json binds_json(const TimeEstimate& time);
 [[nodiscard]] Json target_json(const RegionCost& region);
 

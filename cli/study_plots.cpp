@@ -66,12 +66,12 @@ drawing::Plot plot_of(const Sweep& sweep) {
     for (auto& [rival, points] : rivals) take(sweep.names[rival], points);
     // What never comes near the time says nothing here.
     for (auto& [name, points] : pipelines) {
-        const bool binds =
+        const bool is_near =
             std::any_of(sweep.points.begin(), sweep.points.end(), [&](const SweepPoint& point) {
                 const auto& time = point.times.front();
-                return time && (time->binds == name || time->second == name);
+                return time && (time->busiest == name || time->second == name);
             });
-        if (binds) take(name + " alone", points);
+        if (is_near) take(name + " alone", points);
     }
     for (const Crossover& crossover : sweep.crossovers)
         plot.marks.push_back({range.text(crossover.above) + ": " + crossover.after +

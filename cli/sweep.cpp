@@ -165,7 +165,7 @@ private:
     /// What is compared at a point: what binds the first derivation, or which is the best.
     [[nodiscard]] std::string state_of(const SweepPoint& point, bool of_best) const {
         if (of_best) return point.best ? rivals_[*point.best].name : "";
-        return point.times.front() ? point.times.front()->binds : "";
+        return point.times.front() ? point.times.front()->bound_by() : "";
     }
 
     /// Every change between two points, up to a few, each narrowed down.
@@ -305,7 +305,7 @@ std::string text_of(const Sweep& sweep) {
             line +=
                 padded_left(point.times[i] ? time_text(point.times[i]->middle().value) : "-", 8) +
                 "  ";
-        line += padded(time ? time->binds + " binds" : "does not serve", 24);
+        line += padded(time ? time->bound_by() + " binds" : "does not serve", 24);
         if (point.best && *point.best != 0)
             line += "faster: " + sweep.names[*point.best] +
                     (time ? ", " + change_text(time->middle().value,
@@ -334,8 +334,8 @@ Json to_json(const Sweep& sweep) {
         Json each{{"value", point.value}};
         if (const auto& time = point.times.front()) {
             each["time_us"] = time_json(*time);
-            each["binds"] = time->binds;
-            each["second"] = time->second;
+            each["binds"] = time->bound_by();
+            each["second"] = time->bound_next();
         }
         if (!point.why_not.empty()) each["why_not"] = point.why_not;
         if (point.best) each["best"] = sweep.names[*point.best];

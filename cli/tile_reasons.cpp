@@ -41,7 +41,7 @@ std::string room_text(const Prediction& prediction, const Machine& machine) {
 }
 
 std::string binds_text(const TimeEstimate& time) {
-    const std::string& next = time.waiting.value > 0 ? time.binds : time.second;
+    const std::string& next = time.bound_next();
     return time.bound_by() + " binds" + (next.empty() ? "" : ", then " + next);
 }
 
@@ -65,8 +65,8 @@ std::string line_of(const Alternative& each, const TileReasons& reasons, const M
 }
 
 Json time_and_binds(const TimeEstimate& time) {
-    Json json{{"time_us", time_json(time)}, {"binds", time.binds}};
-    if (!time.second.empty()) json["second"] = time.second;
+    Json json{{"time_us", time_json(time)}, {"binds", time.bound_by()}};
+    if (!time.bound_next().empty()) json["second"] = time.bound_next();
     return json;
 }
 

@@ -44,7 +44,7 @@ double Busy::sum() const {
 }
 
 BlockClock::BlockClock(const Machine& machine)
-    : has_times_(!figure_lacking(machine)), processors_(machine.processors()) {
+    : has_times_(!figure_lacking(machine)), processors_(machine.processors()), energies_(machine) {
     const auto figure = [&](const char* key, double otherwise) {
         return machine.figure(key).value_or(otherwise);
     };
@@ -53,9 +53,7 @@ BlockClock::BlockClock(const Machine& machine)
     const auto of_one = [&](std::optional<double> rate) {
         return rate ? static_cast<double>(processors_) / (*rate * slower) : 0;
     };
-    for (const ElementType type :
-         {ElementType::BF16, ElementType::F16, ElementType::TF32, ElementType::F32,
-          ElementType::E4M3, ElementType::E5M2, ElementType::I8, ElementType::I4, ElementType::F64})
+    for (const ElementType type : kTensorTypes)
         if (const auto rate = machine.tensor_core(type)) tensor_[type] = of_one(rate->value);
     fused_ = of_one(machine.rate("processor.arithmetic"));
     shared_ = of_one(machine.rate("block.bandwidth"));
@@ -75,6 +73,7 @@ BlockClock::BlockClock(const Machine& machine)
     plain_ = warps_;
     plain_.fetched = 1;
     plain_.issued = 1;
+    plain_.exposed = 1;  // phases of all threads, with barriers between them
     plain_.step = figure("latency.instruction", 0);
     exposed_ = figure("block.exposed", 0);
     overlapped_ = figure("warp_group.overlapped", 0);
@@ -82,6 +81,7 @@ BlockClock::BlockClock(const Machine& machine)
     barrier_ = figure("latency.barrier", 0);
     fill_ = figure("latency.device", 0);
     load_ = figure("latency.load", 0);
+    copy_ = figure("latency.copy", 0);
     start_ = machine.launch_latency().value + figure("latency.start", 0);
     if (machine.has(Level::Cache))
         if (const auto capacity = machine.capacity(Level::Cache)) cached_ = capacity->value;
@@ -93,6 +93,7 @@ BlockClock::BlockClock(const Machine& machine)
     block_bytes_ = figure("block.capacity", 0);
     reserved_ = figure("block.reserved", 0);
     spread_ = figure("model.spread", 0);
+    allowed_ = figure("power.limit", 0) * figure("power.reached", 1) - figure("power.idle", 0);
 }
 
 const BlockClock::Kind& BlockClock::kind_of(const KernelWork& kernel) const {
@@ -202,6 +203,16 @@ double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
     return longest;
 }
 
+/// Until the next chunk of a ring is there: a place is asked for again when its turn and those that
+/// hold it are over, whatever other blocks do meanwhile.
+double BlockClock::arrives(const LoopWork& loop, const KernelWork& kernel) const {
+    double longest = 0;
+    for (const RingWork& ring : loop.rings)
+        longest = std::max(longest, (copy_ + ring.loaded * moved_byte(kernel)) /
+                                        static_cast<double>(ring.stages - ring.held));
+    return longest;
+}
+
 /// The tests of a chunk that a mask cuts.
 double BlockClock::tested(const LoopWork& loop, const KernelWork& kernel) const {
     UnitWork tests;
@@ -298,6 +309,8 @@ struct BlockClock::Tiles {
     double apart = 0;    ///< and where that is one of the first or the last
     double chain = 0;    ///< of a chunk, at least
     double chained = 0;  ///< of the other loops, at least
+    double arrives = 0;  ///< until a chunk's copies are there
+    double arrived = 0;  ///< of the other loops
     double chunks = 0;
     double hidden = 0;    ///< of `chained`, where a tile follows another of its block
     double deferred = 0;  ///< after a block's last tile
@@ -309,7 +322,8 @@ struct BlockClock::Tiles {
         const double cut = visits.cut * tested + std::min(visits.cut, kEnds) * apart;
         const double busy = sharing * (edges + visits.chunks * chunk + cut);
         const double own = chained - (follows ? hidden : -deferred) + visits.chunks * chain + cut;
-        return sharing > 1 ? together({busy, own}, exposed) : std::max(busy, own);
+        const double copied = arrived + visits.chunks * arrives;
+        return std::max(copied, sharing > 1 ? together({busy, own}, exposed) : std::max(busy, own));
     }
 };
 
@@ -327,12 +341,14 @@ BlockClock::Tiles BlockClock::tiles_of(const KernelWork& work) const {
         if (loop.is_masked && tiles.chunks == 0) {
             tiles.chunk = of_chunk;
             tiles.chain = of_chain;
+            tiles.arrives = arrives(loop, work);
             tiles.chunks = loop.chunks;
             tiles.tested = tested(loop, work);
             tiles.apart = apart(loop, work);
         } else {
             tiles.edges += of_chunk * loop.chunks;
             tiles.chained += of_chain * loop.chunks;
+            tiles.arrived += arrives(loop, work) * loop.chunks;
         }
     }
     return tiles;
@@ -408,12 +424,25 @@ double BlockClock::last_end(const KernelWork& work, const Tiles& tiles) const {
     return last_of_queue(work, processors_ * held, tile);
 }
 
+/// How many times as long processors take whose clock falls until the board draws no more than it
+/// may: what they draw goes with the clock and with the square of its voltage, which goes with it.
+double BlockClock::throttled(const KernelWork& work, double seconds) const {
+    if (allowed_ <= 0) return 1;
+    const EnergyFigures::Drawn drawn = energies_.drawn(work, all_of(work), from_device(work));
+    if (!drawn.unknown.empty()) return 1;
+    return std::max(1.0, std::cbrt(drawn.joules / seconds / allowed_));
+}
+
 BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
     const double memory = fill_ + from_device(work) * slowed(work) * device_;
     const double cache = cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0;
     Tiles tiles = tiles_of(work);
+    const auto ending = [&](double end) {
+        return start_ + std::max(cache, together({memory, end}, copied_));
+    };
     const auto time = [&] {
-        return start_ + std::max(cache, together({memory, last_end(work, tiles)}, copied_));
+        const double end = last_end(work, tiles);
+        return ending(end * throttled(work, ending(end)));
     };
     Times times;
     times.high = time();

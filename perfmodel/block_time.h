@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 
+#include "perfmodel/energy.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/work.h"
 
@@ -91,9 +92,11 @@ private:
     [[nodiscard]] double waits(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double chain(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double chain(const LoopWork& loop, const KernelWork& kernel) const;
+    [[nodiscard]] double arrives(const LoopWork& loop, const KernelWork& kernel) const;
     [[nodiscard]] double tested(const LoopWork& loop, const KernelWork& kernel) const;
     [[nodiscard]] double apart(const LoopWork& loop, const KernelWork& kernel) const;
     [[nodiscard]] double ramp(const KernelWork& work) const;
+    [[nodiscard]] double throttled(const KernelWork& work, double seconds) const;
     [[nodiscard]] Tiles tiles_of(const KernelWork& work) const;
     [[nodiscard]] double last_end(const KernelWork& work, const Tiles& tiles) const;
 
@@ -115,6 +118,7 @@ private:
     double barrier_ = 0;
     double fill_ = 0;
     double load_ = 0;  ///< until what is loaded is there
+    double copy_ = 0;  ///< until what is copied into a ring is there, and seen
     double start_ = 0;
     double cached_ = 0;  ///< bytes; 0 where there is no cache
     double thread_bytes_ = 0;
@@ -125,6 +129,8 @@ private:
     double block_bytes_ = 0;
     double reserved_ = 0;
     double spread_ = 0;
+    EnergyFigures energies_;
+    double allowed_ = 0;  ///< watts beside an idle board's
 };
 
 }  // namespace napkin

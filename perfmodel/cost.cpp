@@ -236,7 +236,7 @@ void RegionCoster::transfer(const Moved& moved, Transfer transfer) {
                 const auto each = static_cast<double>(bits_of(transfer.type));
                 const auto row = static_cast<double>(region_.axes[along->index()].extent);
                 transfer.sectors = sector_share(piece, each);
-                transfer.apart = apart_share(piece, row, each);
+                transfer.apart = apart_share(piece, row, each, partition.is_loop);
             }
     LevelCost& level =
         cost_.levels.try_emplace(transfer.level, LevelCost{nothing(), nothing(), nothing()})

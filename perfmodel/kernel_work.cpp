@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "diagrams/contains.h"
@@ -126,6 +127,7 @@ private:
             inner.loads && (!plan_.has_products() || (groups() == 0 && inner.stages == 1));
         inner.late = groups() > 0 && is_late(loop);
         if (groups() > 0) inner.alone = copied_alone(loop);
+        if (groups() > 0) inner.rings = rings_of(loop);
         work.loops.push_back(std::move(inner));
         masked_ = is_within;
     }
@@ -159,6 +161,28 @@ private:
             if (program_[buffer].stages > 1 && free - most - 1 <= 0) return true;
         }
         return false;
+    }
+
+    /// The rings that bulk copies of a loop fill. What is read ahead of its turn and given back in
+    /// it holds its place for the turns between.
+    [[nodiscard]] std::vector<RingWork> rings_of(const schedule::ChunkLoop& loop) {
+        std::map<schedule::RingId, std::int64_t> read;
+        std::vector<RingWork> found;
+        for (const schedule::Item& item : loop.body) {
+            if (const schedule::Await* await = std::get_if<schedule::Await>(&item.node))
+                read[await->ring] = await->lead;
+            const schedule::Release* release = std::get_if<schedule::Release>(&item.node);
+            if (release == nullptr || !read.contains(release->ring)) continue;
+            const schedule::Ring& ring = program_[release->ring];
+            RingWork work{0, program_[ring.buffers.front()].stages,
+                          read.at(release->ring) - release->lead};
+            for (const schedule::Op* op : ops_of(loop))
+                if (op->kind == schedule::Op::Kind::Copy && !op->writes.empty() &&
+                    contains(ring.buffers, op->writes.front()))
+                    work.loaded += work_of(*op).loaded;
+            if (work.stages > work.held && work.stages > 1) found.push_back(work);
+        }
+        return found;
     }
 
     /// Copies of a chunk that have one place.

@@ -10,6 +10,7 @@
 // memories of a cluster.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -40,6 +41,11 @@ struct Figure {
 };
 
 /// A figure that machine files may give.
+/// Types whose products tensor cores may have a rate for.
+inline constexpr std::array kTensorTypes = {ElementType::BF16, ElementType::F16,  ElementType::TF32,
+                                            ElementType::F32,  ElementType::E4M3, ElementType::E5M2,
+                                            ElementType::I8,   ElementType::I4,   ElementType::F64};
+
 struct FigureKind {
     std::string_view key;  ///< `block.capacity`
     Dimension dimension = Dimension::Count;

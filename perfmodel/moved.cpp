@@ -67,12 +67,16 @@ double sector_share(double piece, double bits) {
     return asked > 0 ? std::ceil(asked / kSector) * kSector / asked : 1;
 }
 
-double apart_share(double piece, double row, double bits) {
+double apart_share(double piece, double row, double bits, bool in_chunks) {
     constexpr double kLong = 512;  // bytes
     constexpr double kShort = 32;  // a sector
     constexpr double kOfHalf = 0.07;
+    constexpr double kOpened = 90;
+    constexpr double kPage = 8192;
     if (piece <= 0 || piece >= row) return 0;
-    return kOfHalf * std::log2(kLong / std::clamp(piece * bits / 8, kShort, kLong));
+    const double bytes = std::max(piece * bits / 8, kShort);
+    if (in_chunks) return kOpened / (bytes * std::max(1.0, kPage / (row * bits / 8)));
+    return kOfHalf * std::log2(kLong / std::min(bytes, kLong));
 }
 
 }  // namespace napkin

@@ -28,9 +28,12 @@ struct Moved {
 /// give sectors of 32.
 [[nodiscard]] double sector_share(double piece, double bits);
 /// By what share device memory takes longer where so many elements of rows that are longer are
-/// moved together: 7 % for every half of 512 bytes (sums of columns of 16384 x 4096 numbers on an
-/// H200, in tiles of 16 to 1024 columns).
-[[nodiscard]] double apart_share(double piece, double row, double bits);
+/// moved together. Where other blocks move the rest of the rows meanwhile, 7 % for every half of
+/// 512 bytes (sums of columns of 16384 x 4096 numbers on an H200, in tiles of 16 to 1024 columns).
+/// Where the rest is for later chunks of the same block, a page is opened for what it asks of it at
+/// a time, which takes as long as 90 bytes (128 x 8192 x 8192 products on an H200, in chunks of 64
+/// and 128); rows of a kilobyte, of which a page holds several, show nothing of it.
+[[nodiscard]] double apart_share(double piece, double row, double bits, bool in_chunks);
 
 [[nodiscard]] std::vector<Footprint> footprints_of(const std::vector<AxisId>& axes);
 

@@ -12,17 +12,16 @@
 #include "perfmodel/memory_cost.h"
 #include "perfmodel/moved.h"
 #include "perfmodel/undivided_block.h"
+#include "schedule/plain_block.h"
 
 namespace napkin {
 namespace {
 
-constexpr double kThreads = 256;
 constexpr double kWarp = 32;
 constexpr double kVector = 16;        ///< bytes of a copy
 constexpr double kPerVector = 6;      ///< instructions for one, addresses included
 constexpr double kPerElement = 4;     ///< instructions for an element's place, and the loop's own
 constexpr double kRead = 2;           ///< for an operand in shared memory, its place included
-constexpr double kSide = 4;           ///< elements of a product along each side of a thread's part
 constexpr double kSharedLatency = 6;  ///< a load from shared memory, in instructions waited for
 constexpr double kSpecialLatency = 4;
 constexpr double kPerComparison = 6;  ///< of an element with the best so far, and their places
@@ -33,7 +32,7 @@ double ceil_of(double count, double parts) {
     return std::ceil(count / parts);
 }
 
-/// What one evaluation of a statement takes.
+/// What one evaluation of a statement's value takes; the seed of a fold is evaluated once a result.
 struct Evaluation {
     double instructions = 0;
     double special = 0;
@@ -44,8 +43,14 @@ struct Evaluation {
 };
 
 Evaluation evaluation_of(const Statement& statement) {
+    const Fold* fold = std::get_if<Fold>(&statement.body);
+    std::vector<const Expression*> values;
+    if (fold == nullptr)
+        values = expressions_of(statement);
+    else
+        for (const Expression& value : fold->values) values.push_back(&value);
     Evaluation all;
-    for (const Expression* value : expressions_of(statement))
+    for (const Expression* value : values)
         walk(*value, [&](const Expression& part) {
             if (std::holds_alternative<Read>(part.node)) all.reads += 1;
             if (std::holds_alternative<Convert>(part.node)) all.instructions += 1;
@@ -55,17 +60,20 @@ Evaluation evaluation_of(const Statement& statement) {
             all.instructions += cost.instructions;
             all.special += cost.special;
         });
-    if (const Fold* fold = std::get_if<Fold>(&statement.body))
-        all.instructions += static_cast<double>(fold->values.size());
+    if (fold != nullptr) all.instructions += static_cast<double>(values.size());
     return all;
 }
 
 class PlainReader {
 public:
-    PlainReader(const RegionProgram& region, KernelWork& work) : region_(region), work_(work) {
+    PlainReader(const RegionProgram& region, KernelWork& work)
+        : region_(region), work_(work), threads_(schedule::plain_threads(region)) {
         for (const Axis& axis : region.axes) extents_.push_back(static_cast<double>(axis.extent));
     }
-    void read() { read(region_.body, work_.edges, 1); }
+    void read() {
+        work_.warps = threads_ / static_cast<std::int64_t>(kWarp);
+        read(region_.body, work_.edges, 1);
+    }
 
 private:
     void read(const std::vector<TileStatement>& body, UnitWork& into, double times) {
@@ -171,29 +179,46 @@ private:
         const Evaluation each = evaluation_of(compute.statement);
         const Array& target = region_.arrays[compute.statement.targets.front().index()];
         const std::vector<AxisId> over = folded_axes(compute.statement);
-        double results = 1;
-        for (const AxisId axis : target.axes) results *= extents_[axis.index()];
-        double folded = 1;
-        for (const AxisId axis : over) folded *= extents_[axis.index()];
+        const double results = elements_of(target.axes);
+        const double folded = elements_of(over);
         // As SimtLowering::recognise asks.
         const auto counts = [&](AxisId axis) {
             return extents_[axis.index()] > 1 || contains(over, axis);
         };
-        if (is_floating(target.type) && contraction_of(compute.statement, target.axes, counts))
-            return contraction(each, results, folded);
+        if (is_floating(target.type))
+            if (std::optional<Contraction> found =
+                    contraction_of(compute.statement, target.axes, counts))
+                return contraction(each, *std::move(found));
         const Fold* fold = std::get_if<Fold>(&compute.statement.body);
         if (fold != nullptr && fold->every_prefix) return in_order(each, results / folded, folded);
-        if (fold != nullptr) return across_lanes(each, results, folded);
+        // As SimtLowering::lower_fold does.
+        if (fold != nullptr)
+            return region_.monoids[fold->monoid.index()].commutative &&
+                           schedule::folds_by_warps(std::llround(results), std::llround(folded),
+                                                    threads_)
+                       ? across_lanes(each, results, 1, folded)
+                       : in_order(each, results, folded);
         if (const Select* select = std::get_if<Select>(&compute.statement.body)) {
             const double ranks = select->rank ? extents_[select->rank->index()] : 1;
             Evaluation compared = each;
             compared.instructions += kPerComparison;
-            return across_lanes(compared, results / ranks, ranks * extents_[select->over.index()]);
+            return across_lanes(compared, results / ranks, ranks, extents_[select->over.index()]);
         }
         UnitWork work = evaluated(each, results);
         work.instructions += results * kPerElement;
-        work.steps = ceil_of(results, kThreads) * (each.instructions + kPerElement);
+        work.steps = turns_of(results) * (each.instructions + kPerElement);
         return work;
+    }
+
+    [[nodiscard]] double elements_of(const std::vector<AxisId>& axes) const {
+        double elements = 1;
+        for (const AxisId axis : axes) elements *= extents_[axis.index()];
+        return elements;
+    }
+
+    /// How often a thread takes one of so many.
+    [[nodiscard]] double turns_of(double count) const {
+        return ceil_of(count, static_cast<double>(threads_));
     }
 
     static UnitWork evaluated(const Evaluation& each, double times) {
@@ -204,34 +229,49 @@ private:
         return work;
     }
 
-    /// Every thread adds to a part of the result in registers, of which each side is read once.
-    static UnitWork contraction(const Evaluation& each, double results, double depth) {
-        const double side = std::clamp(std::sqrt(results / kThreads), 1.0, kSide);
-        UnitWork work = evaluated({1, 0, 2 / side}, results * depth);
-        work.exponentials += results * each.special;
-        work.steps = ceil_of(results, kThreads * side * side) * depth * side * side;
+    /// Every thread adds to a micro-tile of the result in registers, of which each side is read
+    /// once; what is beyond the result is computed as well.
+    [[nodiscard]] UnitWork contraction(const Evaluation& each, Contraction found) const {
+        place_either(found);
+        found.rows.insert(found.rows.end(), found.others.begin(), found.others.end());
+        const auto rows = std::llround(elements_of(found.rows));
+        const auto columns = std::llround(elements_of(found.columns));
+        const schedule::ThreadGrid grid = schedule::thread_grid(rows, columns, threads_);
+        const double depth = elements_of(found.depth);
+        const double passes =
+            elements_of(found.batch) *
+            static_cast<double>(grid.row_passes(rows) * grid.column_passes(columns));
+        const auto products = static_cast<double>(grid.rows * grid.columns);
+        const auto sides = static_cast<double>(grid.rows + grid.columns);
+        const auto threads = static_cast<double>(threads_);
+        UnitWork work = evaluated({1, 0, sides / products}, passes * threads * products * depth);
+        work.exponentials +=
+            elements_of(found.batch) * static_cast<double>(rows * columns) * each.special;
+        work.steps = passes * depth * products;
         return work;
     }
     /// A row by one thread, each element after the one before.
-    static UnitWork in_order(const Evaluation& each, double rows, double length) {
+    [[nodiscard]] UnitWork in_order(const Evaluation& each, double rows, double length) const {
         UnitWork work = evaluated(each, rows * length);
         work.instructions += rows * length * kPerElement;
         work.turns += rows * length / kWarp;
-        work.steps = ceil_of(rows, kThreads) * length * (each.latency() + kPerElement);
+        work.steps = turns_of(rows) * length * (each.latency() + kPerElement);
         return work;
     }
-    /// A row by the lanes of one warp, which then combine what they have.
-    static UnitWork across_lanes(const Evaluation& each, double rows, double length) {
-        UnitWork work = evaluated(each, rows * length);
+    /// A row by the lanes of one warp, which then combine what they have, so often.
+    [[nodiscard]] UnitWork across_lanes(const Evaluation& each, double rows, double times,
+                                        double length) const {
+        UnitWork work = evaluated(each, rows * times * length);
         const double turns = ceil_of(length, kWarp);
-        work.instructions += rows * kWarp * (turns * kPerElement + kShuffles);
-        work.steps = ceil_of(rows, kThreads / kWarp) *
+        work.instructions += rows * times * kWarp * (turns * kPerElement + kShuffles);
+        work.steps = turns_of(rows * kWarp) * times *
                      (turns * (each.instructions + kPerElement) + kShuffles * kSharedLatency);
         return work;
     }
 
     const RegionProgram& region_;
     KernelWork& work_;
+    std::int64_t threads_;
     std::vector<double> extents_;  ///< of axes, where the reader stands
 };
 

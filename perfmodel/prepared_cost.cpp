@@ -99,9 +99,10 @@ struct Moving {
     Term values;
     double bits = 0;  ///< of a value
     bool is_save = false;
-    double once = 0;   ///< bits of the array, where this is what touches it first
-    double piece = 0;  ///< elements of a row that a tile has; 0 where it has whole rows
-    double row = 0;    ///< elements of it
+    double once = 0;         ///< bits of the array, where this is what touches it first
+    double piece = 0;        ///< elements of a row that a tile has; 0 where it has whole rows
+    double row = 0;          ///< elements of it
+    bool in_chunks = false;  ///< whether the block itself has the others later
     std::optional<std::size_t> pieces;  ///< the list that they are chosen from, where one is
     [[nodiscard]] double pieces_of(const std::vector<SizeList>& lists, Picks picks) const {
         return pieces ? static_cast<double>(lists[*pieces].sizes[picks[*pieces]]) : piece;
@@ -223,12 +224,14 @@ private:
                       0,
                       0,
                       0,
+                      false,
                       std::nullopt};
         if (const std::optional<AxisId> along = axis_along(moved))
             for (const Partition& partition : path_)
                 if (partition.axis == *along) {
                     moving.piece = static_cast<double>(partition.size);
                     moving.row = static_cast<double>(region_.axes[partition.axis.index()].extent);
+                    moving.in_chunks = partition.is_loop;
                     moving.pieces = tables_.list_of(partition.symbol());
                 }
         if (touched_.emplace(moved.array, moved.is_save).second) {
@@ -373,7 +376,8 @@ KernelWork PreparedCost::work(Picks picks) {
         const double pieces = moving.pieces_of(tables_->lists, picks);
         if (pieces > 0)
             work.sectors += (sector_share(pieces, moving.bits) - 1) * std::ceil(bits / 8);
-        work.apart += apart_share(pieces, moving.row, moving.bits) * std::ceil(bits / 8);
+        work.apart +=
+            apart_share(pieces, moving.row, moving.bits, moving.in_chunks) * std::ceil(bits / 8);
         compulsory += std::min(moving.once, bits);
     }
     work.compulsory = compulsory / 8;

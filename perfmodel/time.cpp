@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "perfmodel/block_time.h"
+#include "perfmodel/energy.h"
 #include "perfmodel/grouped.h"
 #include "perfmodel/kernel_work.h"
 #include "perfmodel/pipelines.h"
@@ -100,19 +101,10 @@ Energy energy_of(const KernelWork& work, const UnitWork& all, double from_device
         if (!value && energy.unknown.empty()) energy.unknown = key;
         return value.value_or(0);
     };
-    const auto of = [&](const char* key, double amount) {
-        return amount > 0 ? amount * figure(key) : 0;
-    };
-    double products = 0;  // of bf16, that take as long
-    const double bf16 = machine.rate("tensor_core.bf16").value_or(0);
-    for (const auto& [type, count] : all.products)
-        if (const auto rate = machine.tensor_core(type)) products += count * bf16 / rate->value;
     const double idle = figure("power.idle");
-    const double worked = of("energy.device", from_device) +
-                          of("energy.cache", work.loaded + work.saved + work.sectors) +
-                          of("energy.block", all.shared) + of("energy.tensor_core", products) +
-                          of("energy.arithmetic", all.instructions) +
-                          of("energy.exponential", all.exponentials);
+    const EnergyFigures::Drawn drawn = EnergyFigures(machine).drawn(work, all, from_device);
+    if (energy.unknown.empty()) energy.unknown = drawn.unknown;
+    const double worked = drawn.joules;
     const double spread = machine.figure("model.spread").value_or(0);
     const double most = machine.figure("power.limit").value_or(0) * time.high.value;
     if (!energy.unknown.empty()) {
@@ -183,7 +175,7 @@ TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
     std::vector<TimeTerm> longest = time.terms;
     std::stable_sort(longest.begin(), longest.end(),
                      [](const TimeTerm& a, const TimeTerm& b) { return a.low > b.low; });
-    if (!longest.empty()) time.binds = longest[0].name;
+    if (!longest.empty()) time.busiest = longest[0].name;
     if (longest.size() > 1) time.second = longest[1].name;
     const BlockClock::Times times = clock.interval_of(work);
     time.high = Seconds{times.high};
@@ -214,7 +206,7 @@ TimeEstimate time_of(const Cost& cost, const Machine& machine) {
         slowest = time.middle();
         total.terms = time.terms;
         total.latency = time.latency;
-        total.binds = time.binds;
+        total.busiest = time.busiest;
         total.second = time.second;
         total.waiting = time.waiting;
         total.resident = time.resident;

@@ -47,15 +47,18 @@ struct TimeEstimate {
     Latency latency;
     Seconds low;  ///< launch included
     Seconds high;
-    std::string binds;   ///< the pipeline that is busy longest
-    std::string second;  ///< the one after it; empty where there is none
+    std::string busiest;  ///< the pipeline that is busy longest
+    std::string second;   ///< the one after it; empty where there is none
     /// What no pipeline hides beside launch and start, where that is longer than any is busy.
     Seconds waiting;
     Energy energy;
     std::int64_t resident = 1;  ///< blocks that one processor holds at once
     std::int64_t waves = 1;
+    [[nodiscard]] bool is_waiting() const { return waiting.value > 0; }
     /// What the time is of: `waiting`, or the pipeline that is busy longest.
-    [[nodiscard]] std::string bound_by() const { return waiting.value > 0 ? "waiting" : binds; }
+    [[nodiscard]] std::string bound_by() const { return is_waiting() ? "waiting" : busiest; }
+    /// What would bound it next; empty where there is nothing.
+    [[nodiscard]] const std::string& bound_next() const { return is_waiting() ? busiest : second; }
     [[nodiscard]] Seconds middle() const { return 0.5 * (low + high); }
     /// Whether there is one: it is endless where there is none (block_time.h).
     [[nodiscard]] bool is_known() const { return std::isfinite(high.value); }

@@ -34,6 +34,14 @@ struct UnitWork {
 };
 [[nodiscard]] UnitWork operator*(double factor, UnitWork work);
 
+/// What one agent copies for another, chunk after chunk, in as many places as stages: a place is
+/// asked for again when it has been read and `held` turns more are over.
+struct RingWork {
+    double loaded = 0;  ///< bytes of a chunk
+    std::int64_t stages = 1;
+    std::int64_t held = 0;
+};
+
 /// A loop over chunks, its own and those of loops within it.
 struct LoopWork {
     UnitWork chunk;
@@ -48,7 +56,8 @@ struct LoopWork {
     bool late = false;
     /// Every copy that there is one place for, and the products that read it, which it follows.
     std::vector<UnitWork> alone = {};
-    UnitWork copied = {};  ///< of a chunk's, what an agent does whose threads copy
+    UnitWork copied = {};              ///< of a chunk's, what an agent does whose threads copy
+    std::vector<RingWork> rings = {};  ///< that have several places
 };
 
 /// How many chunks of the masked loop a block visits, and how many of them the mask cuts.

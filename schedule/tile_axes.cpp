@@ -35,6 +35,7 @@
 #include <utility>
 
 #include "derive/contraction.h"
+#include "schedule/statements.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::schedule {

@@ -81,11 +81,13 @@ function unitsText(now) {
   const table = (kind, title, rows) => `<table class="pipelines ${kind}"><caption>${title}</caption>${rows.join("")}</table>`;
   if (!isSum) return table("units", caption, units);
   const unhidden = Math.max(time.unhidden, 0);
+  const busiest = now.units.find(({high}) => high === longest).name;
+  const isWaiting = time.binds === "waiting";
   const from = (start, seconds) => `<span class="low" style="left:${(100 * start / most).toFixed(2)}%;${width(seconds)}"></span>`;
   return table("units", caption, units) + table("sum", "What the kernel's time is made of", [
     row("launch, start", time.launch, from(0, time.launch)),
-    row(escapeText(time.binds), longest, from(time.launch, longest), "binding"),
-    row("not hidden", unhidden, from(time.launch + longest, unhidden)),
+    row(escapeText(busiest), longest, from(time.launch, longest), busiest === time.binds ? "binding" : ""),
+    row(isWaiting ? "waiting" : "not hidden", unhidden, from(time.launch + longest, unhidden), isWaiting ? "binding" : ""),
     row("<strong>the kernel</strong>", most, from(0, most), "whole")]);
 }
 

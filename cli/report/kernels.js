@@ -2,6 +2,8 @@
 // every slider and of pairs of them.
 "use strict";
 
+const WAITING = -1;  // in place of a unit's number
+
 class Kernels {
   constructor(data) {
     this.data = data;
@@ -53,24 +55,25 @@ class Kernels {
     if (!Array.isArray(point)) return null;
     const pair = this.pairOf(...moved);
     const entry = point[pair.regions.indexOf(region)];
-    if (entry.length > 2) return this.decoded(entry);
+    if (entry.length > 3) return this.decoded(entry);
     // A rate of the machine changes how long its unit takes, and nothing else.
     const [kept, rate] = pair.of.map((id) => this.sliders.find((slider) => slider.id === id));
     const {levels, units} = this.ofOne(kept, region, positions);
     const times = units.map((unit) => unit.figure !== rate.symbol ? unit :
       {...unit, high: unit.high * rate.now / positions[rate.id]});
-    return this.named({low: entry[0], high: entry[1], levels, units: times});
+    return this.named({low: entry[0], high: entry[1], levels, units: times}, entry[2] === WAITING);
   }
 
   decoded([low, high, binds, alone, levels = []]) {
     const units = this.data.times.units.map((name, i) =>
       ({name, high: (alone[i] ?? 0) / 1e6, figure: this.figureOf(name)}));
-    return {low, high, levels, units, binds: this.data.times.units[binds]};
+    return this.named({low, high, levels, units}, binds === WAITING);
   }
 
-  named(kernel) {
+  // What binds: waiting, or the unit that is busy longest.
+  named(kernel, isWaiting) {
     const longest = kernel.units.reduce((a, b) => (b.high > a.high ? b : a));
-    return {...kernel, binds: longest.name};
+    return {...kernel, binds: isWaiting ? "waiting" : longest.name};
   }
 
   figureOf(name) {

@@ -16,6 +16,7 @@ double microseconds(Seconds time, int digits) {
 
 constexpr int kOfTimes = 11;
 constexpr int kOfBars = 4;
+constexpr int kWaiting = -1;  ///< the number of no unit
 
 /// Nulls where there is no time.
 Json interval_json(const TimeEstimate& time) {
@@ -29,7 +30,7 @@ Json Timings::operator()(const RegionCost& region, const Machine& machine) {
     const TimeEstimate time = time_of(region, machine);
     Json json = interval_json(time);
     std::vector<double> alone(units_.size());
-    std::size_t binds = 0;
+    std::size_t busiest = 0;
     for (const TimeTerm& term : time.terms) {
         const auto unit = static_cast<std::size_t>(
             std::find(units_.begin(), units_.end(), term.name) - units_.begin());
@@ -38,9 +39,9 @@ Json Timings::operator()(const RegionCost& region, const Machine& machine) {
             alone.push_back(0);
         }
         alone[unit] = microseconds(term.high, kOfBars);
-        if (term.name == time.binds) binds = unit;
+        if (term.name == time.busiest) busiest = unit;
     }
-    json.push_back(binds);
+    json.push_back(time.is_waiting() ? Json(kWaiting) : Json(busiest));
     json.push_back(alone);
     Json levels = Json::array();
     for (const Excess& excess : excesses_of(region, machine))
@@ -50,7 +51,10 @@ Json Timings::operator()(const RegionCost& region, const Machine& machine) {
 }
 
 Json Timings::interval(const RegionCost& region, const Machine& machine) {
-    return interval_json(time_of(region, machine));
+    const TimeEstimate time = time_of(region, machine);
+    Json json = interval_json(time);
+    if (time.is_waiting()) json.push_back(kWaiting);
+    return json;
 }
 
 double launch_us(const Machine& machine) {

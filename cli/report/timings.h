@@ -12,10 +12,10 @@ namespace napkin::cli {
 class Timings {
 public:
     /// Of a region's kernel, `[low, high, binds, [of each unit alone], [levels]]` in microseconds:
-    /// `binds` is the number of a unit, the levels are those that it holds too much at, left out
-    /// where there are none.
+    /// `binds` is the number of a unit, -1 where waiting binds; the levels are those that it holds
+    /// too much at, left out where there are none.
     [[nodiscard]] Json operator()(const RegionCost& region, const Machine& machine);
-    /// `[low, high]` of the same.
+    /// `[low, high]` of the same, or `[low, high, -1]`.
     [[nodiscard]] static Json interval(const RegionCost& region, const Machine& machine);
     /// The units' names by number, of all kernels that were asked about.
     [[nodiscard]] const std::vector<std::string>& units() const { return units_; }

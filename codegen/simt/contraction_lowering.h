@@ -7,19 +7,9 @@
 
 #include "codegen/simt/simt_lowering.h"
 #include "derive/contraction.h"
+#include "schedule/plain_block.h"
 
 namespace napkin::lowering {
-
-/// How the threads of a block share a result of rows x columns.
-struct Arrangement {
-    std::int64_t threads_across = 1;
-    std::int64_t threads_down = 1;
-    std::int64_t rows = 1;     ///< of a thread's micro-tile
-    std::int64_t columns = 1;  ///< of a thread's micro-tile
-};
-
-/// The arrangement with the least estimated time for a result of rows x columns.
-[[nodiscard]] Arrangement arrange(std::int64_t rows, std::int64_t columns, std::int64_t threads);
 
 class ContractionLowering {
 public:
@@ -55,7 +45,7 @@ private:
     ExpressionScope scope_;
     Contraction contraction_;
     std::vector<AxisId> batch_;  ///< and axes of which there is one index
-    Arrangement arrangement_;
+    schedule::ThreadGrid grid_;
     std::int64_t row_passes_ = 1;
     std::int64_t column_passes_ = 1;
 };

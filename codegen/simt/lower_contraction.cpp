@@ -13,7 +13,6 @@
 
 #include "codegen/fold_constants.h"
 #include "codegen/simt/contraction_lowering.h"
-#include "diagrams/rounding.h"
 
 namespace napkin::lowering {
 namespace {
@@ -27,9 +26,9 @@ using kernel::variable;
 }  // namespace
 
 kernel::Expression ContractionLowering::flat_index(bool row, const char* step) const {
-    const std::int64_t apart = row ? arrangement_.threads_down : arrangement_.threads_across;
+    const std::int64_t apart = row ? grid_.threads_down : grid_.threads_across;
     const std::int64_t passes = row ? row_passes_ : column_passes_;
-    const std::int64_t own = row ? arrangement_.rows : arrangement_.columns;
+    const std::int64_t own = row ? grid_.rows : grid_.columns;
     kernel::Expression flat = variable(row ? "row" : "column");
     if (passes > 1) flat = std::move(flat) + variable(row ? "row_pass" : "column_pass");
     if (own > 1) flat = std::move(flat) + kernel::folded(variable(step) * apart);
@@ -40,9 +39,8 @@ kernel::Expression ContractionLowering::flat_index(bool row, const char* step) c
 /// becomes the last that is, so that it can be computed without a test and thrown away.
 std::vector<LocalIndex> ContractionLowering::line(const char* step, const std::vector<AxisId>& axes,
                                                   bool row, Body& body, bool clamp) const {
-    const std::int64_t covered =
-        row ? arrangement_.threads_down * arrangement_.rows * row_passes_
-            : arrangement_.threads_across * arrangement_.columns * column_passes_;
+    const std::int64_t covered = row ? grid_.threads_down * grid_.rows * row_passes_
+                                     : grid_.threads_across * grid_.columns * column_passes_;
     const std::int64_t total = capacity(axes);
     kernel::Expression flat = flat_index(row, step);
     std::vector<LocalIndex> locals;
@@ -104,7 +102,7 @@ Code ContractionLowering::product(const std::vector<Expression>& factors,
 
 /// `float a[8];` and its elements.
 Body ContractionLowering::operand(const char* name, bool row) const {
-    const std::int64_t count = row ? arrangement_.rows : arrangement_.columns;
+    const std::int64_t count = row ? grid_.rows : grid_.columns;
     const char* step = row ? "i" : "j";
     Body inner;
     const std::vector<LocalIndex> locals =
@@ -177,29 +175,27 @@ Body ContractionLowering::finish() const {
     }
     region_.store(work, compute_, 0, real_code(std::move(value)), element);
     append(inner, kernel::only_if(region_.tests_of(locals), std::move(work)));
-    return {kernel::unrolled_loop(
-        "i", arrangement_.rows,
-        {kernel::unrolled_loop("j", arrangement_.columns, std::move(inner))})};
+    return {kernel::unrolled_loop("i", grid_.rows,
+                                  {kernel::unrolled_loop("j", grid_.columns, std::move(inner))})};
 }
 
 kernel::Phase ContractionLowering::run() {
     scope_ = region_.scope_for(compute_);
     region_.define_target(compute_.targets.front());
     kernel::Phase phase;
-    arrangement_ = arrange(capacity(contraction_.rows), capacity(contraction_.columns),
-                           region_.program_.threads);
-    row_passes_ =
-        ceil_quotient(capacity(contraction_.rows), arrangement_.rows * arrangement_.threads_down);
-    column_passes_ = ceil_quotient(capacity(contraction_.columns),
-                                   arrangement_.columns * arrangement_.threads_across);
+    const std::int64_t rows = capacity(contraction_.rows);
+    const std::int64_t columns = capacity(contraction_.columns);
+    grid_ = schedule::thread_grid(rows, columns, region_.program_.threads);
+    row_passes_ = grid_.row_passes(rows);
+    column_passes_ = grid_.column_passes(columns);
 
-    const std::int64_t across = arrangement_.threads_across;
+    const std::int64_t across = grid_.threads_across;
     phase.body.push_back(define("int", "row", kernel::thread_index() / across));
     phase.body.push_back(define("int", "column", kernel::thread_index() % across));
     Body work;
-    work.push_back(kernel::declare_array(
-        "float", "acc", {arrangement_.rows, arrangement_.columns}, kernel::braces({}),
-        fmt::format("{} x {} threads", arrangement_.threads_down, across)));
+    work.push_back(
+        kernel::declare_array("float", "acc", {grid_.rows, grid_.columns}, kernel::braces({}),
+                              fmt::format("{} x {} threads", grid_.threads_down, across)));
     Body step = operand("a", true);
     append(step, operand("b", false));
     step.push_back(
@@ -219,8 +215,8 @@ kernel::Phase ContractionLowering::run() {
         loop.body = std::move(work);
         work = {{std::move(loop)}};
     };
-    pass("column_pass", column_passes_, arrangement_.columns * arrangement_.threads_across);
-    pass("row_pass", row_passes_, arrangement_.rows * arrangement_.threads_down);
+    pass("column_pass", column_passes_, grid_.columns * grid_.threads_across);
+    pass("row_pass", row_passes_, grid_.rows * grid_.threads_down);
     for (std::size_t i = batch_.size(); i-- > 0;) {
         const AxisRange& range = region_.ranges_.at(batch_[i]);
         if (range.capacity == 1 && range.exact()) continue;

@@ -6,6 +6,7 @@
 
 #include "codegen/simt/simt_lowering.h"
 #include "diagrams/value_kind.h"
+#include "schedule/plain_block.h"
 
 namespace napkin::lowering {
 namespace {
@@ -286,7 +287,8 @@ kernel::Phase SimtLowering::lower_fold(const Fold& fold, const Compute& compute)
     if (fold.every_prefix) axes = without(axes, fold.over);
     const bool ordered = fold.every_prefix || !region_.monoids[fold.monoid.index()].commutative;
     const bool by_warps =
-        !ordered && elements_of(fold.over) >= kWarp && elements_of(axes) * 2 <= program_.threads;
+        !ordered &&
+        schedule::folds_by_warps(elements_of(axes), elements_of(fold.over), program_.threads);
     append(phase.body, by_warps ? lowering.by_warps(axes) : lowering.by_threads(axes));
     return phase;
 }

@@ -7,6 +7,7 @@
 #include "codegen/simt/simt_lowering.h"
 #include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
+#include "schedule/plain_block.h"
 
 namespace napkin::lowering {
 namespace {
@@ -32,7 +33,8 @@ SimtLowering::SimtLowering(const State& state, const RegionProgram& region,
 LoweredRegion SimtLowering::run() {
     find_collected(region_.body);
     collect_aliases(region_.body);
-    choose_threads();
+    program_.threads = options_.threads > 0 ? options_.threads
+                                            : static_cast<int>(schedule::plain_threads(region_));
     Body body;
     const std::vector<TileStatement>& inner = lower_grid(body);
     lower(inner, body);
@@ -81,24 +83,6 @@ VariableId SimtLowering::storage(VariableId variable) const {
 
 bool SimtLowering::materialised(VariableId variable) const {
     return region_.variables[variable.index()].level >= Level::Block;
-}
-
-/// As many threads as the largest operation of the region has use for.
-void SimtLowering::choose_threads() {
-    constexpr std::int64_t kElementsPerThread = 8;
-    constexpr std::int64_t kMost = 256;
-    program_.threads = options_.threads;
-    if (program_.threads > 0) return;
-    std::int64_t most = 1;
-    for (const Variable& variable : region_.variables) {
-        if (variable.level < Level::Block) continue;
-        std::int64_t elements = 1;
-        for (const std::int64_t extent : variable.capacity_extent) elements *= extent;
-        most = std::max(most, elements);
-    }
-    std::int64_t threads = 32;
-    while (threads < kMost && threads * kElementsPerThread < most) threads *= 2;
-    program_.threads = static_cast<int>(threads);
 }
 
 void SimtLowering::lower(const std::vector<TileStatement>& statements, Body& body) {

@@ -25,7 +25,6 @@ public:
 
 private:
     // lower_region.cpp: structure
-    void choose_threads();
     void lower(const std::vector<TileStatement>& statements, Body& body);
     [[nodiscard]] bool limit_to_visible(const Loop& loop, kernel::For& code, Body& body);
     void lower_loop(const Loop& loop, Body& body);

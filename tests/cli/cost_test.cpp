@@ -91,4 +91,24 @@ TEST_CASE("times are of the kernels that emit makes where no target is asked for
     CHECK_GT(kernels["\"simt\""], 5);
 }
 
+TEST_CASE("what binds is the same in words and as JSON, waiting too") {
+    int waiting = 0;
+    for (const std::string& files : derivations()) {
+        const std::string rest = files + " --machine H200";
+        INFO(rest);
+        const nlohmann::json cost = output_of("napkin cost" + rest + " --json 2> /dev/null");
+        if (cost.is_discarded()) continue;
+        const std::string text = run_command({"napkin cost" + rest + " 2> /dev/null", ""});
+        std::size_t at = 0;
+        for (const nlohmann::json& region : cost["regions"]) {
+            if (region["binds"].is_null()) continue;
+            const std::string binds = region["binds"];
+            at = text.find("bound by " + binds, at);
+            CHECK_NE(at, std::string::npos);
+            waiting += binds == "waiting" ? 1 : 0;
+        }
+    }
+    CHECK_GT(waiting, 0);
+}
+
 }  // namespace napkin::test

@@ -24,7 +24,8 @@ constexpr std::array kCalibrated = {
     "block.exposed",         "block.fetched",         "processor.issued",    "processor.exposed",
     "latency.start",         "latency.device",        "tensor_core.reached", "latency.instruction",
     "device.reached",        "warp_group.reached",    "warp_group.issued",   "warp_group.exposed",
-    "warp_group.overlapped", "latency.group_product", "cache.exposed",       "cache.bandwidth"};
+    "warp_group.overlapped", "latency.group_product", "cache.exposed",       "cache.bandwidth",
+    "latency.copy",          "power.reached"};
 
 struct Interval {
     double low = 0;
@@ -77,7 +78,8 @@ double within(std::string_view key, double value) {
     constexpr double kHighestClock = 1.13;
     constexpr double kTwice = 2;
     if (key.ends_with("exposed")) return std::min(value, 1.0);
-    if (key.ends_with("reached")) return std::min(value, kHighestClock);
+    if (key.ends_with("reached") && !key.starts_with("power"))
+        return std::min(value, kHighestClock);
     if (key.ends_with("fetched")) return std::min(value, kTwice);
     return value;
 }
@@ -260,10 +262,10 @@ std::string row_list(const std::vector<Recorded>& rows, const Machine& machine) 
         std::string resident;
         for (const KernelWork& kernel : row.kernels)
             resident += fmt::format(" {}", clock.resident_blocks(kernel));
-        text += fmt::format("{}\t{}\t{:.1f}\t{:.1f}\t{:+.1f} %\t{}\t{}\tresident{}\n", row.group,
-                            row.held_out ? "held out" : "fitted", row.microseconds,
+        text += fmt::format("{}\t{}\t{:.1f}\t{:.1f}\t{:+.1f} %\t{}\t{}\tresident{}\t{}\n",
+                            row.group, row.held_out ? "held out" : "fitted", row.microseconds,
                             predicted(row, machine).middle(), 100 * error_of(row, machine),
-                            row.text(), row.made, resident);
+                            row.text(), row.made, resident, row.file);
     }
     return text;
 }

@@ -75,10 +75,11 @@ Files files_of(const std::string& workload, const SizesByName& sizes, const std:
 }
 
 /// What the planner did not choose yet when a file was recorded: that blocks take several tiles,
-/// or share a multiprocessor.
+/// share a multiprocessor, or save results under the products of their next tile.
 struct Before {
     bool several_tiles = false;
     bool sharing = false;
+    bool deferring = false;
 };
 
 /// What the model knows of the kernels of a diagram's derivation, made for a target, or each for
@@ -115,6 +116,9 @@ std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
                 request.schedule.persistent = false;
             if (before.sharing && work->choices.resident && !request.schedule.resident)
                 request.schedule.resident = 1;
+            if (before.deferring && !work->choices.deferred.empty() &&
+                request.schedule.deferred.empty())
+                request.schedule.deferred[""] = false;
             add_work(program->regions[i], request, cost->regions[i]);
         }
         invariant(!cost->regions[i].refused,
@@ -236,7 +240,7 @@ public:
     /// bench/peers.py.
     void read(const std::filesystem::path& path) {
         std::string target;
-        Before before{false, were_alone(path.filename())};
+        Before before{false, were_alone(path.filename()), saved_at_once(path.filename())};
         for (const Json& line : lines_of(path)) {
             if (line.contains("commit")) {
                 target = line.value("target", "");
@@ -251,7 +255,8 @@ public:
         }
     }
 
-    /// Rows of bench/examples-on-gpu, of cases in their order.
+    /// Rows of bench/examples-on-gpu, of cases in their order; a plain kernel stays one, whatever
+    /// other targets take since.
     void read_examples(const std::filesystem::path& path) {
         const auto cases = example_cases();
         const bool earlier = were_alone(path.filename());
@@ -263,9 +268,11 @@ public:
             if (is_struck(path.filename(), name, target, sizes)) continue;
             const std::filesystem::path folder = NAPKIN_EXAMPLES_DIR;
             records_.rows.push_back(
-                {group_of(name, true, target), name, sizes, target, line["times"][0]["median_us"],
+                {path.filename(), group_of(name, true, target), name, sizes, target,
+                 line["times"][0]["median_us"],
                  kernels_of(diagram_of(name, {folder}), text_of(folder / (name + ".drv")), sizes,
-                            "", {earlier, earlier}),
+                            target == "simt" ? target : "",
+                            {earlier, earlier, saved_at_once(path.filename())}),
                  is_held_out(sizes)});
         }
     }
@@ -283,6 +290,9 @@ private:
     static bool were_alone(const std::string& file) {
         return file < "2026-11-27" || file == "2026-11-27-peers-h100.jsonl";
     }
+
+    /// Whether a block's results were saved before its next tile, when a file's rows were timed.
+    static bool saved_at_once(const std::string& file) { return file < "2026-11-29-deferred"; }
 
     bool is_struck(const std::string& file, const std::string& workload, const std::string& target,
                    const SizesByName& sizes, const Json& steps = {}) {
@@ -308,7 +318,7 @@ private:
                                           : diagram_of(name, {workloads, NAPKIN_EXAMPLES_DIR,
                                                               workloads.parent_path() / "masks"});
         const std::string group = is_operation ? "operations" : group_of(name, false, target);
-        records_.rows.push_back({group, name, sizes, made, line["us"],
+        records_.rows.push_back({file, group, name, sizes, made, line["us"],
                                  kernels_of(diagram, steps, sizes, target, before),
                                  is_held_out(sizes)});
     }
@@ -318,7 +328,7 @@ private:
         if (is_struck(file, name, target, sizes)) return;
         const Files files = files_of(name, sizes, target);
         records_.rows.push_back(
-            {group_of(name, false, target), name, sizes, target, microseconds,
+            {file, group_of(name, false, target), name, sizes, target, microseconds,
              kernels_of(files.diagram, text_of(files.derivation), sizes, target, before),
              is_held_out(sizes)});
     }

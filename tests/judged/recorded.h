@@ -12,6 +12,7 @@
 namespace napkin::test {
 
 struct Recorded {
+    std::string file;   ///< of bench/results
     std::string group;  ///< a line of the table: `attention`, `products`, `rows`, ...
     std::string workload;
     std::map<std::string, std::int64_t> sizes;

@@ -33,7 +33,9 @@ MISPLACED = """() => {
   if (binds) {
     const width = (bar) => box(bar.firstElementChild).width;
     const named = all(".units .bar.binding").filter((bar) => bar.closest("tr").textContent.startsWith(binds));
-    if (named.length !== 1 || all(".units .bar").some((bar) => width(bar) > width(named[0])))
+    if (binds === "waiting") {
+      if (all(".units .bar.binding").length !== 0) wrong.push("a unit binds where waiting does");
+    } else if (named.length !== 1 || all(".units .bar").some((bar) => width(bar) > width(named[0])))
       wrong.push(`${binds} binds, and is not the longest bar`);
     const [whole, ...parts] = all(".sum .bar").reverse().map(width);
     const sum = parts.reduce((total, part) => total + part, 0);

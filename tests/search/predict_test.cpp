@@ -75,7 +75,7 @@ TEST_CASE("a kernel bound by device memory is slower where that is") {
     const std::string steps = "fuse all\ngroup q by 128\nstream x by 64\n";
     const double fast = predicted(steps, setup_of("H200")).time.middle().value;
     const Prediction slow = predicted(steps, setup_of("H200,device.bandwidth=0.1TB/s"));
-    CHECK_EQ(slow.time.binds, "device memory");
+    CHECK_EQ(slow.time.busiest, "device memory");
     CHECK_GT(slow.time.middle().value, 2 * fast);
 }
 

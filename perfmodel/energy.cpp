@@ -1,0 +1,35 @@
+#include "perfmodel/energy.h"
+
+namespace napkin {
+
+EnergyFigures::EnergyFigures(const Machine& machine) {
+    const std::array<const char*, 6> keys = {"energy.device",     "energy.cache",
+                                             "energy.block",      "energy.tensor_core",
+                                             "energy.arithmetic", "energy.exponential"};
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        figures_.at(i) = {keys.at(i), machine.figure(keys.at(i))};
+    const double bf16 = machine.rate("tensor_core.bf16").value_or(0);
+    for (const ElementType type : kTensorTypes)
+        if (const auto rate = machine.tensor_core(type)) products_[type] = bf16 / rate->value;
+}
+
+EnergyFigures::Drawn EnergyFigures::drawn(const KernelWork& work, const UnitWork& all,
+                                          double from_device) const {
+    double products = 0;
+    for (const auto& [type, count] : all.products)
+        if (const auto found = products_.find(type); found != products_.end())
+            products += count * found->second;
+    const std::array<double, 6> amounts = {
+        from_device,      work.loaded + work.saved + work.sectors,
+        all.shared,       products,
+        all.instructions, all.exponentials};
+    Drawn drawn;
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+        if (amounts.at(i) <= 0) continue;
+        if (!figures_.at(i).value && drawn.unknown.empty()) drawn.unknown = figures_.at(i).key;
+        drawn.joules += amounts.at(i) * figures_.at(i).value.value_or(0);
+    }
+    return drawn;
+}
+
+}  // namespace napkin
