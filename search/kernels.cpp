@@ -301,11 +301,6 @@ private:
                 const std::optional<Made>& made = make(*whole);
                 if (made && is_better(*made, best)) best = *made;
             }
-            for (const std::vector<Command>& commands : with_other_parts_a_block(from)) {
-                if (is_over()) return best;
-                const std::optional<Made>& made = make(commands);
-                if (made && is_better(*made, best)) best = *made;
-            }
             for (std::size_t at = 0; at < from.size() && best.tiling.commands == from; ++at)
                 for (const std::int64_t size : steps_from(from[at])) {
                     std::vector<Command> changed = from;
@@ -338,42 +333,6 @@ private:
         if (!axis) return {};
         const std::int64_t extent = state_.diagram[*axis].extent;
         return sizes_beside(*command.size, parts ? extent - 1 : extent);
-    }
-
-    /// With twice or half as many parts a block, of which it has one where nothing is said.
-    [[nodiscard]] std::vector<std::vector<Command>> with_other_parts_a_block(
-        const std::vector<Command>& commands) const {
-        std::vector<std::vector<Command>> ways;
-        const auto split = std::find_if(commands.begin(), commands.end(), is_splitting);
-        const std::optional<State> state =
-            split == commands.end() ? std::nullopt : after(state_, commands);
-        if (!state) return ways;
-        for (const Region& region : state->relabelling.regions)
-            for (const Group& group : region.groups) {
-                const std::string& name = state->diagram[group.axis].name;
-                if (find_axis(state_.diagram, name) || group.level != Level::Block) continue;
-                std::vector<Command> bare = commands;
-                std::erase_if(bare, [&](const Command& command) {
-                    return (command.rule == "group" || command.rule == "ungroup") &&
-                           command.names.front() == name;
-                });
-                for (const std::int64_t size : {2 * group.size, group.size / 2}) {
-                    if (size < 1 || size > state->diagram[group.axis].extent) continue;
-                    ways.push_back(bare);
-                    if (size == 1) continue;
-                    Command ungroup;
-                    ungroup.rule = "ungroup";
-                    ungroup.names = {name};
-                    ungroup.in = region_name(state->diagram, region);
-                    Command regroup = ungroup;
-                    regroup.rule = "group";
-                    regroup.size = size;
-                    regroup.at = "l1";
-                    ways.back().push_back(std::move(ungroup));
-                    ways.back().push_back(std::move(regroup));
-                }
-            }
-        return ways;
     }
 
     /// Without parts, and without what is said of the kernel that puts them together.

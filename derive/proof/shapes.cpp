@@ -171,8 +171,9 @@ private:
                 refuse(shape.error());
                 continue;
             }
+            // Tiles of the derivation's own sizes are mostly padding here: as many do without.
             const Result<TileProgram> program = expand(shape->state);
-            if (program && is_too_much(work_of(*program))) return {};
+            if (program && is_too_much(work_of(*program))) continue;
             shapes.push_back(std::move(shape).value());
         }
         return shapes;
