@@ -78,6 +78,37 @@ TEST_CASE("elsewhere: a factor that a condition keeps inside of its array has on
     }
 }
 
+TEST_CASE("elsewhere: what a mask hides is not read by functions of it, nor by weights") {
+    // An element that only the condition keeps inside of its array tells whether it is read.
+    const std::string masked = "(if d + 2 < size(d) then X[n, d + 2] else -inf)";
+    const std::string after = "(if d >= 1 then X[n, d - 1] else -inf)";
+    const std::string weight =
+        "  w[n, d] = (if d >= 1 then X[n, d - 1] else 0) ^ 2\n"
+        "  W2[n] = sum(d) w[n, d]\n"
+        "  M[n] = (sum(d) w[n, d] * X[n, d]) / W2[n]\n";
+    for (const std::string& statements :
+         {"  output Y[n] = sum(d) U[n, 0] * sigmoid(" + masked + " - 1.5) * X[n, d]\n",
+          "  output Y[n] = sum(d) X[n, d] * U[n, 0] / (1 + (U[n, 0] - " + masked + ") ^ 2)\n",
+          "  output Y[n] = sum(d) softmax[d](U[n, 0] * sigmoid(" + after + " - 1)) * X[n, d]\n",
+          "  T[n] = sum(d) X[n, d]\n  output Y[n] = min(d) (T[n] - " + after + ")\n",
+          weight + "  output Y[n] = (sum(d) w[n, d] * (X[n, d] - M[n]) ^ 2) / W2[n]\n"}) {
+        INFO(statements);
+        const Diagram diagram = load(with(statements));
+        for (const std::string steps : {"stream d by 2", "split-stream d by 3"})
+            check_against_reference(derive(diagram, "fuse all\n" + steps));
+    }
+    // A sum of what may be -inf has no parts, and a function of two parts no form.
+    for (const std::string value : {"sum(d) (if d >= 1 then X[n, d - 1] * T[n] else -inf)",
+                                    "sum(d) tanh(X[n, d] + (if n >= 1 then T[n - 1] else 0))",
+                                    "min(d) (if n >= 2 then X[n, d] * T[n - 2] else 1)"}) {
+        const Diagram diagram =
+            load(with("  T[n] = sum(d) X[n, d]\n  output Y[n] = " + value + "\n"));
+        const std::string said = refusal(diagram, "fuse all\nstream d by 2");
+        INFO(value, " said: ", said);
+        CHECK(said.find("no accumulator found") != std::string::npos);
+    }
+}
+
 TEST_CASE("elsewhere: a fold that is read at another index is its state there") {
     for (const std::string value :
          {"max(d) tanh(X[n, d] + H[0])", "max(d) (0.5 * tanh(X[n, d] + H[size(n) - 1 - n]))",

@@ -236,7 +236,7 @@ private:
         const std::string v = "(" + leaf(values) + ")";
         const std::string score = expression(scores, 1);
         const std::string s = part(name + "_s", scores, score);
-        switch (below(10)) {
+        switch (below(12)) {
         case 0: {  // attention by hand
             const std::string w = part(name + "_w", scores, masked(scores, s));
             const std::string m = part(name + "_m", row, "max(" + x + ") " + w);
@@ -253,6 +253,20 @@ private:
             define(name, row,
                    chance(50) ? sum(kept + "(" + body + ") else 0")
                               : "log(" + sum("exp(" + kept + tame(body) + " else -inf)") + ")");
+            break;
+        }
+        case 10: {  // scores that a mask hides, in a function that is multiplied
+            const std::string w = part(name + "_w", scores, masked(scores, s));
+            const std::string gate = "(" + leaf(row) + ")";
+            define(name, result, sum(gate + " * sigmoid(" + w + " - 0.5) * " + v));
+            break;
+        }
+        case 11: {  // moments by a weight under a condition
+            const std::string w =
+                part(name + "_w", scores, "(if " + x + " >= 1 then " + s + " else 0) ^ 2");
+            const std::string n = part(name + "_n", row, sum(w) + " + 0.5");
+            const std::string m = part(name + "_m", result, "(" + sum(w + " * " + v) + ") / " + n);
+            define(name, result, "(" + sum(w + " * (" + v + " - " + m + ") ^ 2") + ") / " + n);
             break;
         }
         case 1: {  // no maximum is subtracted

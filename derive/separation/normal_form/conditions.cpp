@@ -54,12 +54,17 @@ TermId NormalForm::assuming(TermId id, TermId condition, bool holds) {
 }
 
 /// A branch's value whose elements can be read without its condition, where no chunk has a part in
-/// them: such a factor leaves the sum over what the condition keeps.
+/// them: such a factor leaves the sum over what the condition keeps. Within the branches of the
+/// condition that an element has then it stands as it is.
 TermId NormalForm::readable(TermId id) {
     Term term = algebra_[id];
     if (!apart_ || term.function == Function::Select) return id;
-    if (term.kind == Kind::Read || term.kind == Kind::Late || term.kind == Kind::Fold)
-        return algebra_.class_of(id).streamed ? id : apart_(id);
+    if (term.kind == Kind::Read || term.kind == Kind::Late || term.kind == Kind::Fold) {
+        if (algebra_.class_of(id).streamed || contains(read_apart_, id)) return id;
+        const TermId apart = apart_(id);
+        if (apart != id) read_apart_.push_back(id);
+        return apart;
+    }
     if (term.kind != Kind::Apply && term.kind != Kind::Convert) return id;
     for (TermId& part : term.parts) part = readable(part);
     return algebra_.make(std::move(term));
@@ -83,10 +88,18 @@ std::optional<TermId> NormalForm::under_condition(const Term& product) {
     return std::nullopt;
 }
 
+Form NormalForm::of_readable(TermId branch) {
+    const std::size_t before = read_apart_.size();
+    const TermId value = readable(branch);
+    const Form form = of(value);
+    read_apart_.resize(before);
+    return form;
+}
+
 /// A value that is only used where the guard holds.
 Form NormalForm::branch(TermId value, TermId guard) {
     guards_.push_back(guard);
-    Form form = of(value);
+    Form form = of_readable(value);
     if (form && keeps_relative()) form = relative_to_gauge(*form, false);
     guards_.pop_back();
     return form;
@@ -185,8 +198,8 @@ Form NormalForm::select(TermId id, const Term& term) {
     const Class of_all = algebra_.class_of(id);
     const bool streams = algebra_.class_of(condition).folded;
     if ((otherwise_masked || then_masked) && !streams) {
-        const Form value = of(
-            readable(assuming(term.parts[otherwise_masked ? 1 : 2], condition, otherwise_masked)));
+        const Form value = of_readable(
+            assuming(term.parts[otherwise_masked ? 1 : 2], condition, otherwise_masked));
         if (!value) return std::nullopt;
         const TermId visible = otherwise_masked ? condition : negation(condition);
         return algebra_.add(*value, algebra_.masked(visible));
@@ -196,9 +209,8 @@ Form NormalForm::select(TermId id, const Term& term) {
     const bool opens = of_all.mixed() || (of_all.streamed && of_all.exponential) ||
                        (zero_branch && of_all.streamed);
     if (!opens) return of_parts(id, term);
-    const Form then = branch(readable(assuming(term.parts[1], condition, true)), condition);
-    const Form otherwise =
-        branch(readable(assuming(term.parts[2], condition, false)), negation(condition));
+    const Form then = branch(assuming(term.parts[1], condition, true), condition);
+    const Form otherwise = branch(assuming(term.parts[2], condition, false), negation(condition));
     if (!then || !otherwise) return std::nullopt;
     if (const Form one = one_exponential(condition, *then, *otherwise)) return one;
     const PolynomialId shared = shared_terms(*then, *otherwise);

@@ -122,6 +122,7 @@ private:
     Algebra& algebra_;
     const TermFacts& facts_;
     std::function<TermId(TermId)> apart_;
+    std::vector<TermId> read_apart_;  ///< elements that have a condition of their own by now
     std::function<Form(TermId)> fold_value_;
     RelativeTo relative_to_;
     std::function<bool(TermId)> is_gauge_;
@@ -158,6 +159,7 @@ private:
     Form one_exponential(TermId condition, PolynomialId then, PolynomialId otherwise);
     Form branch(TermId value, TermId guard);
     TermId assuming(TermId term, TermId condition, bool holds);
+    Form of_readable(TermId branch);
     TermId readable(TermId value);
     std::optional<TermId> under_condition(const Term& product);
     Form inner(TermId id, const Term& term);

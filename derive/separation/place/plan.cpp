@@ -233,6 +233,10 @@ Form Plan::sum(std::uint32_t fold) {
                     [](const auto& term) { return !term.first.deferred.empty(); });
     const bool as_written = of.streamed && !of.folded && !deferred && !has_constants(fold);
     if (as_written && !needs_gauge(fold)) return verbatim(fold);
+    // A sum of what is -inf where a condition fails: its terms would be read there one by one.
+    if (std::any_of(algebra_[form].terms.begin(), algebra_[form].terms.end(),
+                    [&](const auto& term) { return algebra_.is_mask(term.first); }))
+        return refuse(Why::Condition, fold);
     PolynomialId result = kZero;
     for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
         const Form term = term_of_sum(fold, mono, coefficient);

@@ -26,7 +26,8 @@
 namespace napkin::separation {
 /// The factors beside differences, where the mean is mentioned in whole powers of these only.
 std::optional<Monomial> Plan::weight_in(const Monomial& streamed, TermId mean) const {
-    Monomial weight{.powers = streamed.powers, .exponent = streamed.exponent};
+    Monomial weight{
+        .powers = streamed.powers, .exponent = streamed.exponent, .guards = streamed.guards};
     std::erase_if(weight.powers, [&](const auto& factor) {
         const bool whole = factor.second > 0 && factor.second == std::floor(factor.second);
         std::optional<TermId> difference = relative_in(factor.first, Kind::Fold);
@@ -37,12 +38,13 @@ std::optional<Monomial> Plan::weight_in(const Monomial& streamed, TermId mean) c
     if (mentions(algebra_, weight, mean)) return std::nullopt;
     std::erase_if(weight.powers,
                   [&](const auto& factor) { return algebra_.class_of(factor.first).infinite; });
+    if (weight.powers.empty()) weight.guards.clear();
     return weight;
 }
 
-/// The magnitude of a weight.
+/// The magnitude of a weight, where it is one.
 Monomial Plan::positive(const Monomial& weight) {
-    Monomial result{.powers = {}, .exponent = weight.exponent};
+    Monomial result{.powers = {}, .exponent = weight.exponent, .guards = weight.guards};
     for (const auto& factor : weight.powers) {
         auto [base, power] = factor;
         const bool even = std::fmod(power, 2) == 0;
@@ -60,8 +62,12 @@ void Plan::keep_common(MeanWeight& weight, const MeanWeight& other) {
         weight.factors.exponent = kZero;
         weight.gauge = kZero;
     }
-    std::erase_if(weight.factors.powers,
-                  [&](const auto& factor) { return !contains(other.factors.powers, factor); });
+    // What other conditions keep is another weight.
+    const bool same = weight.factors.guards == other.factors.guards;
+    std::erase_if(weight.factors.powers, [&](const auto& factor) {
+        return !same || !contains(other.factors.powers, factor);
+    });
+    if (weight.factors.powers.empty()) weight.factors.guards.clear();
 }
 
 /// By what the sums that a mean is near are weighted, or else all that are relative to it;
@@ -117,11 +123,12 @@ void Plan::weigh_means() {
         };
         std::erase_if(shared->factors.powers,
                       [&](const auto& factor) { return !fits(algebra_.class_of(factor.first)); });
+        if (shared->factors.powers.empty()) shared->factors.guards.clear();
         if (!fits(algebra_.class_of(shared->factors.exponent)) ||
             !fits(algebra_.class_of(shared->gauge)))
             continue;
-        Monomial weight = positive(shared->factors);
-        weight.guards = variable.guards;
+        Monomial weight =
+            algebra_.multiply(positive(shared->factors), Monomial{.guards = variable.guards});
         if (shared->gauge != kZero)
             for (const TermId hidden : conditions_of(algebra_, {.exponent = weight.exponent}))
                 std::erase(weight.guards, hidden);

@@ -225,11 +225,14 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
     const auto gauges = std::count_if(sum.terms.begin(), sum.terms.end(), is_gauge);
     if (where == Where::Tail && gauges > 1)  // the large ones first: little is left of them
         std::stable_partition(sum.terms.begin(), sum.terms.end(), is_gauge);
+    // Where a mask hides, what it stands beside is not read: -inf, or inf where it is subtracted.
     std::vector<TermId> visible;
+    std::vector<TermId> subtracted;
     std::optional<Expression> result;
     for (const auto& [mono, coefficient] : sum.terms) {
-        if (coefficient > 0 && algebra_.is_mask(mono)) {
-            visible.push_back(algebra_[mono.powers[0].first].parts[0]);
+        if (algebra_.is_mask(mono)) {
+            const TermId condition = algebra_[mono.powers[0].first].parts[0];
+            (coefficient > 0 ? visible : subtracted).push_back(condition);
             continue;
         }
         const bool minus = result && coefficient < 0;
@@ -240,7 +243,9 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
             result = apply(minus ? Function::Subtract : Function::Add,
                            {std::move(*result), std::move(term)});
     }
-    return guarded(result ? std::move(*result) : integer(0), visible, -kInfinity, where);
+    if (!result) result = integer(0);
+    return guarded(guarded(std::move(*result), subtracted, kInfinity, where), visible, -kInfinity,
+                   where);
 }
 
 /// A maximum or a mean alone, which may be large though differences are small.
