@@ -62,10 +62,18 @@ UnitWork ScatteredReads::loaded(const Load& load) const {
 double ScatteredReads::lines_saved(const Save& save) const {
     const schedule::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
-    if (plan_.has_products() || tile.home != Home::Fragment || array.axes.empty()) return 0;
+    if (array.axes.empty()) return 0;
+    const AxisId innermost = array.axes[innermost_dimension(array)];
+    if (plan_.has_products()) {
+        // Of one index along the innermost axis every element lies in a line of its own.
+        const bool is_alone =
+            elements_.extent(innermost) == 1 && region_.axes[innermost.index()].extent > 1;
+        return is_alone ? elements_.elements(region_.variables[save.source.index()].array) : 0;
+    }
+    if (tile.home != Home::Fragment) return 0;
     const schedule::TileAxis* columns = schedule::find_tile_axis(plan_.tile_axes, *tile.column);
     const AxisId fastest = columns == nullptr ? *tile.column : columns->parts.back().axis;
-    if (array.axes[innermost_dimension(array)] == fastest) return 0;
+    if (innermost == fastest) return 0;
     Read read{save.array, {}};
     for (const AxisId axis : array.axes) read.index.push_back(axis_index(axis));
     const double of_thread =

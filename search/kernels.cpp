@@ -52,12 +52,23 @@ public:
         for (const Tiling& tiling : rough)
             if (!is_over()) make(tiling.commands);
         std::vector<Tiling> kept = best_served();
-        // None that the target makes is left: then plain ones.
-        if (kept.empty() && std::exchange(for_tensor_core_, false)) kept = best_served();
-        return kept;
+        // None that the target makes is left, or far slower ones: then plain ones.
+        if (!kept.empty() && !is_far_behind(kept.front())) return kept;
+        for_tensor_core_ = false;
+        std::vector<Tiling> plain = best_served();
+        return plain.empty() ? kept : plain;
     }
 
 private:
+    /// Whether some plain kernel takes much less.
+    [[nodiscard]] bool is_far_behind(const Tiling& best) const {
+        constexpr double kFar = 1.5;
+        return std::any_of(known_.begin(), known_.end(), [&](const auto& each) {
+            const std::optional<Made>& made = each.second;
+            return made && !made->tensor_core && kFar * made->tiling.time < best.time;
+        });
+    }
+
     /// The best that are found from those that are known.
     std::vector<Tiling> best_served() {
         for (const Made& start : starts()) climb_in_parts(climb(start));

@@ -245,11 +245,13 @@ private:
             break;
         }
         case 9: {  // a neighbour that the condition keeps inside of its array
-            part(name + "_g", row, expression(row, 1));
             const std::string& a = axes[0];
+            if (sizes_[a] == 1) return define_plain(name, row);  // there is no neighbour
+            part(name + "_g", row, expression(row, 1));
             const std::string next = name + "_g[" + a + " + 1]";
             const std::string body = next + pick({" * ", " + ", " - "}) + s;
-            const std::string kept = "if " + a + " < size(" + a + ") - 1 and " + x + " >= 1 then ";
+            const std::string kept =
+                "if " + a + " < size(" + a + ") - 1 and " + x + " % 2 == 0 then ";
             define(name, row,
                    chance(50) ? sum(kept + "(" + body + ") else 0")
                               : "log(" + sum("exp(" + kept + tame(body) + " else -inf)") + ")");
@@ -258,7 +260,7 @@ private:
         case 10: {  // scores that a mask hides, in a function that is multiplied
             const std::string w = part(name + "_w", scores, masked(scores, s));
             const std::string gate = "(" + leaf(row) + ")";
-            define(name, result, sum(gate + " * sigmoid(" + w + " - 0.5) * " + v));
+            define(name, result, sum(gate + " / (2 + (" + w + " - 0.5) ^ 2) * " + v));
             break;
         }
         case 11: {  // moments by a weight under a condition

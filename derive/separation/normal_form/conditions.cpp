@@ -58,7 +58,7 @@ TermId NormalForm::assuming(TermId id, TermId condition, bool holds) {
 /// condition that an element has then it stands as it is.
 TermId NormalForm::readable(TermId id) {
     Term term = algebra_[id];
-    if (!apart_ || term.function == Function::Select) return id;
+    if (!apart_) return id;
     if (term.kind == Kind::Read || term.kind == Kind::Late || term.kind == Kind::Fold) {
         if (algebra_.class_of(id).streamed || contains(read_apart_, id)) return id;
         const TermId apart = apart_(id);
