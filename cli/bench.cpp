@@ -30,8 +30,9 @@ std::optional<Machine> machine_of(SourceMap& sources, const std::string& device)
 
 std::string line_of(const Timing& timing) {
     return "  " + padded(timing.kernel.empty() ? "all" : timing.kernel, 20) +
-           padded_left(time_text(timing.median), 10) + "  (" + time_text(timing.least) + " to " +
-           time_text(timing.most) + ", median of " + std::to_string(timing.repetitions) + ")\n";
+           padded_left(time_text(timing.median), 10) + "  (" +
+           interval_text(timing.least, timing.most) + ", median of " +
+           std::to_string(timing.repetitions) + ")\n";
 }
 
 Json json_of(const Timing& timing) {
@@ -83,8 +84,8 @@ Result<int> run_bench(Context& context) {
         const TimeEstimate predicted = time_of(report->cost, *machine);
         json["predicted_us"] = Json{{"low", predicted.low.value * kMicroseconds},
                                     {"high", predicted.high.value * kMicroseconds}};
-        text += "  predicted " + time_text(predicted.low.value) + " to " +
-                time_text(predicted.high.value) + ", " + predicted.bound_by() + " binds\n";
+        text += "  predicted " + interval_text(predicted.low.value, predicted.high.value) + ", " +
+                predicted.bound_by() + " binds\n";
     }
     print_data(arguments.json ? text_of(json) : text);
     return report->exit_code();

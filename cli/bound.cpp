@@ -25,13 +25,11 @@ std::string text_of(const Ratios& ratios, const std::string& machine) {
                 bytes_text(static_cast<double>(ratios.bound->bytes())) + ": " +
                 ratios.bound->citation + "\n";
     if (ratios.to_bound)
-        text += "       this derivation transfers " + three_digits(*ratios.to_bound) +
-                " times as many\n";
+        text += "       this derivation transfers " + as_many_text(*ratios.to_bound) + "\n";
     if (ratios.to_best)
         text += "best   " + bytes_text(ratios.best->bits / 8) + " in a block of " + machine + ": " +
                 ratios.best->formula + ", " + ratios.best->validity +
-                "\n       this derivation transfers " + three_digits(*ratios.to_best) +
-                " times as many\n";
+                "\n       this derivation transfers " + as_many_text(*ratios.to_best) + "\n";
     else
         text += "best   none known of this derivation: " + ratios.why_no_best + "\n";
     return text;

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -21,13 +24,33 @@ Json json_of(const Diagram& diagram, const Array& array) {
     return Json{{"name", array.name}, {"axes", axes}, {"type", name_of(array.type)}};
 }
 
+/// In the fewest digits that are read as the same number.
+std::string value_of(const Array& parameter) {
+    return is_floating(parameter.type) ? fmt::format("{}", static_cast<float>(*parameter.value))
+                                       : value_text(*parameter.value);
+}
+
+Json json_of(const Array& parameter) {
+    Json json{{"name", parameter.name}, {"type", name_of(parameter.type)}};
+    if (is_floating(parameter.type))
+        json["value"] = std::strtod(value_of(parameter).c_str(), nullptr);
+    else
+        json["value"] = static_cast<std::int64_t>(*parameter.value);
+    return json;
+}
+
 Json json_of(const Checked& checked, const SourceMap& sources) {
     const Diagram& diagram = checked.diagram;
     Json json{{"ok", true}, {"diagram", diagram.name}};
     for (const Axis& axis : diagram.axes) json["axes"][axis.name] = axis.extent;
+    json["dynamic"] = Json::array();
+    for (const Axis& axis : diagram.axes)
+        if (axis.dynamic) json["dynamic"].push_back(axis.name);
+    json["parameters"] = Json::array();
     json["inputs"] = Json::array();
     json["outputs"] = Json::array();
     for (const Array& array : diagram.arrays) {
+        if (array.role == ArrayRole::Parameter) json["parameters"].push_back(json_of(array));
         if (array.role == ArrayRole::Input) json["inputs"].push_back(json_of(diagram, array));
         if (array.role == ArrayRole::Output) json["outputs"].push_back(json_of(diagram, array));
     }
@@ -39,8 +62,12 @@ std::string text_of(const Checked& checked) {
     const Diagram& diagram = checked.diagram;
     std::string text = diagram.name + ": well formed\n  axes    ";
     for (const Axis& axis : diagram.axes)
-        text += " " + axis.name + " = " + std::to_string(axis.extent);
+        text += " " + axis.name + " = " + std::to_string(axis.extent) +
+                (axis.dynamic ? " or others" : "");
     for (const Array& array : diagram.arrays) {
+        if (array.role == ArrayRole::Parameter)
+            text += "\n  param    " + array.name + " : " + std::string(name_of(array.type)) +
+                    " = " + value_of(array);
         if (array.role == ArrayRole::Input) text += "\n  input    " + shape_of(diagram, array);
         if (array.role == ArrayRole::Output) text += "\n  output   " + shape_of(diagram, array);
     }

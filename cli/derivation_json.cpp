@@ -18,7 +18,8 @@ Json json_of(const Figures& figures) {
     return Json{{"H_bytes", figures.transferred},
                 {"M_bytes", figures.memory},
                 {"time_us", Json{{"low", figures.time_low * kMicroseconds},
-                                 {"high", figures.time_high * kMicroseconds}}}};
+                                 {"high", figures.time_high * kMicroseconds}}},
+                {"fits", figures.fits}};
 }
 
 /// Every size with its value, and with the tree that it follows from.

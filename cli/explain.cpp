@@ -6,6 +6,7 @@
 #include "cli/balance.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/derivation_steps.h"
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/lines.h"
@@ -138,13 +139,27 @@ Result<int> explain_costs(Context& context, const Loaded& loaded) {
     if (!cost) return cost.error();
     Json json{{"ok", true}, {"regions", Json::array()}};
     std::string text;
-    for (const RegionCost& region : cost->regions) {
+    const std::vector<std::optional<Accumulator>> accumulators = accumulators_of(state);
+    for (std::size_t i = 0; i < cost->regions.size(); ++i) {
+        const RegionCost& region = cost->regions[i];
         const std::vector<std::string> sentences = explain_transfers(region, state.diagram.axes);
-        json["regions"].push_back(Json{{"name", region.name}, {"reasons", sentences}});
+        json["regions"].push_back(
+            Json{{"name", region.name},
+                 {"reasons", sentences},
+                 {"accumulator", accumulators[i] ? accumulator_json(state.diagram, *accumulators[i])
+                                                 : Json(nullptr)}});
         text += region.name + "\n";
         for (const std::string& sentence : sentences) text += "  " + sentence + "\n";
+        if (accumulators[i]) text += accumulator_text(state.diagram, *accumulators[i]);
     }
-    text += accumulators_text(state) + split_accumulators_text(loaded.plain, state);
+    json["parts"] = Json::array();
+    for (const SplitAccumulator& part : split_accumulators(loaded.plain, state)) {
+        json["parts"].push_back(
+            Json{{"command", part.command},
+                 {"accumulator", accumulator_json(part.diagram, part.accumulator)}});
+        text += "each part, by " + part.command + "\n" +
+                accumulator_text(part.diagram, part.accumulator);
+    }
     if (wants_times(context.arguments))
         if (const Result<int> done = explain_tiles(context, loaded, *cost, json, text); !done)
             return done;

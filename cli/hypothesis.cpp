@@ -109,11 +109,23 @@ public:
     Study(Context& context, const Hypothesis& hypothesis)
         : context_(context), hypothesis_(hypothesis) {}
 
-    Result<std::vector<Finding>> run() {
+    /// What each side says of every workload, before anything is measured.
+    Result<std::vector<Finding>> predict() {
         const Result<Machine> machine =
             load_timed_machine(context_.sources, hypothesis_.machine, "machine");
         if (!machine) return named_at(machine.error(), hypothesis_.machine_place);
         machine_ = *machine;
+        std::vector<Finding> findings;
+        for (const HypothesisWorkload& workload : hypothesis_.workloads) {
+            Result<Finding> finding = predict(workload);
+            if (!finding) return finding.error();
+            findings.push_back(std::move(finding).value());
+        }
+        return findings;
+    }
+
+    /// Measures what was predicted, and judges.
+    std::optional<Diagnostics> measure(std::vector<Finding>& findings) {
         for (const std::string& path : hypothesis_.recorded) {
             const Result<std::vector<RecordedRow>> rows = read_recorded(path);
             if (!rows) return named_at(rows.error(), hypothesis_.recorded_place);
@@ -124,59 +136,70 @@ public:
                     others_.insert(row.device.empty() ? "a device that is not named"
                                                       : "`" + row.device + "`");
         }
-        std::vector<Finding> findings;
-        for (const HypothesisWorkload& workload : hypothesis_.workloads) {
-            Result<Finding> finding = find(workload);
-            if (!finding) return finding.error();
-            judge(hypothesis_.threshold, *finding);
-            findings.push_back(std::move(finding).value());
+        for (std::size_t i = 0; i < findings.size(); ++i) {
+            Result<Measured> measured = measure(hypothesis_.workloads[i]);
+            if (!measured) return measured.error();
+            findings[i].measured = std::move(measured).value();
+            judge(hypothesis_.threshold, findings[i]);
         }
-        return findings;
+        return std::nullopt;
     }
 
 private:
-    Result<Finding> find(const HypothesisWorkload& workload) {
+    /// Times, of a change those after it over those before, or utilisations.
+    Result<Finding> predict(const HypothesisWorkload& workload) {
         const Result<Subject> before = load(workload.kernel);
         if (!before) return before.error();
         Finding finding;
         finding.name = workload.name;
-        Result<Measured> measured = measure(*before, workload.name);
-        if (!measured) return measured.error();
-        const Result<double> if_true = predicted(*before, hypothesis_.if_true);
-        if (!if_true) return if_true.error();
-        const Result<double> if_false = predicted(*before, hypothesis_.if_false);
-        if (!if_false) return if_false.error();
-        finding.measured = *measured;
-        finding.if_true = *if_true;
-        finding.if_false = *if_false;
-        if (workload.changed) return changed(*workload.changed, std::move(finding));
-        if (hypothesis_.quantity == Hypothesis::Quantity::Time) return finding;
-        const double least = tensor_core_time(before->loaded.state);
-        for (double* time : {&finding.if_true, &finding.if_false, &finding.measured.value})
-            *time = least / *time;
+        std::optional<Subject> after;
+        if (workload.changed) {
+            Result<Subject> changed = load(*workload.changed);
+            if (!changed) return changed.error();
+            after = std::move(changed).value();
+        }
+        for (const auto& [side, told] : {std::pair{&hypothesis_.if_true, &finding.if_true},
+                                         std::pair{&hypothesis_.if_false, &finding.if_false}}) {
+            const Result<double> time = predicted(*before, *side);
+            if (!time) return time.error();
+            *told = as_asked(*before, *time);
+            if (!after) continue;
+            const Result<double> later = predicted(*after, *side);
+            if (!later) return later.error();
+            *told = *later / *time;
+        }
         return finding;
     }
 
-    /// Times after the intervention over those before it.
-    Result<Finding> changed(const HypothesisKernel& kernel, Finding finding) {
-        const Result<Subject> after = load(kernel);
+    /// The same, measured.
+    Result<Measured> measure(const HypothesisWorkload& workload) {
+        const Result<Subject> before = load(workload.kernel);
+        if (!before) return before.error();
+        Result<Measured> measured = measure(*before, workload.name);
+        if (!measured) return measured;
+        if (!workload.changed) {
+            measured->value = as_asked(*before, measured->value);
+            return measured;
+        }
+        const Result<Subject> after = load(*workload.changed);
         if (!after) return after.error();
-        const std::string name = finding.name + ", changed";
-        const Result<Measured> measured = measure(*after, name);
-        if (!measured) return measured.error();
-        if (measured->row != nullptr && measured->row == finding.measured.row)
-            return not_measured(kernel.place, name,
+        const std::string name = workload.name + ", changed";
+        const Result<Measured> later = measure(*after, name);
+        if (!later) return later;
+        if (later->row != nullptr && later->row == measured->row)
+            return not_measured(workload.changed->place, name,
                                 "the recorded row that stands for it is the one before the change: "
                                 "it does not tell what is changed");
-        const Result<double> if_true = predicted(*after, hypothesis_.if_true);
-        if (!if_true) return if_true.error();
-        const Result<double> if_false = predicted(*after, hypothesis_.if_false);
-        if (!if_false) return if_false.error();
-        finding.if_true = *if_true / finding.if_true;
-        finding.if_false = *if_false / finding.if_false;
-        finding.measured.value = measured->value / finding.measured.value;
-        finding.measured.spread += measured->spread;
-        return finding;
+        measured->value = later->value / measured->value;
+        measured->spread += later->spread;
+        return measured;
+    }
+
+    /// A time as the quantity that is looked at.
+    [[nodiscard]] double as_asked(const Subject& subject, double time) const {
+        return hypothesis_.quantity == Hypothesis::Quantity::Time
+                   ? time
+                   : tensor_core_time(subject.loaded.state) / time;
     }
 
     Result<Subject> load(const HypothesisKernel& kernel) {
@@ -190,18 +213,20 @@ private:
         subject.arguments.target = kernel.target;
         subject.arguments.schedule = kernel.schedule;
         Result<std::vector<Command>> commands = commands_of(kernel);
-        if (!commands) return named_at(commands.error(), kernel.place);
+        if (!commands) return commands.error();
         for (Command command : *commands) {
             command.comment.clear();
             subject.steps.push_back(print(command));
         }
         const Result<std::uint32_t> text = load_text(context_.sources, kernel.diagram);
-        if (!text) return named_at(text.error(), kernel.place);
+        if (!text) return named_at(text.error(), kernel.place_of("diagram"));
         Settings settings(kernel.sizes.begin(), kernel.sizes.end());
         Diagnostics warnings;
         Result<Loaded> loaded =
             load_given(context_, *text, *commands, std::move(settings), warnings);
-        if (!loaded) return named_at(loaded.error(), kernel.place);
+        if (!loaded)
+            return named_at(loaded.error(),
+                            kernel.place_of(kernel.steps.empty() ? "derivation" : "steps"));
         subject.loaded = std::move(loaded).value();
         return subject;
     }
@@ -210,14 +235,14 @@ private:
         std::vector<Command> all;
         if (!kernel.derivation.empty()) {
             const Result<std::uint32_t> file = load_text(context_.sources, kernel.derivation);
-            if (!file) return file.error();
+            if (!file) return named_at(file.error(), kernel.place_of("derivation"));
             Result<std::vector<Command>> commands = parse_derivation(context_.sources, *file);
-            if (!commands) return commands;
+            if (!commands) return named_at(commands.error(), kernel.place_of("derivation"));
             all = std::move(commands).value();
         }
         for (const std::string& step : kernel.steps) {
             Result<Command> command = read_command(context_.sources, "steps", step);
-            if (!command) return command.error();
+            if (!command) return named_at(command.error(), kernel.place_of("steps"));
             all.push_back(std::move(command).value());
         }
         return all;
@@ -345,15 +370,19 @@ std::vector<std::string> where_measured(const std::vector<Finding>& findings) {
     return all;
 }
 
-std::string hypothesis_text(const Hypothesis& hypothesis, const std::vector<Finding>& findings) {
+/// The claim, and a row a workload; without what was measured where nothing could be.
+std::string hypothesis_text(const Hypothesis& hypothesis, const std::vector<Finding>& findings,
+                            bool measured) {
     std::size_t width = 8;
     for (const Finding& finding : findings) width = std::max(width, finding.name.size());
     std::string text = hypothesis.claim + "\n";
     text += "  if true   " + hypothesis.if_true.says + "\n";
     text += "  if false  " + hypothesis.if_false.says + "\n";
-    text += "  on " + hypothesis.machine + ", measured: " + joined(where_measured(findings)) + "\n";
+    text += "  on " + hypothesis.machine +
+            (measured ? ", measured: " + joined(where_measured(findings)) : ", not measured") +
+            "\n";
     text += "  " + padded("", width) + "  " + padded_left("if true", 9) +
-            padded_left("if false", 10) + padded_left("measured", 10) + "\n";
+            padded_left("if false", 10) + (measured ? padded_left("measured", 10) : "") + "\n";
     for (std::size_t i = 0; i < findings.size(); ++i) {
         const Finding& finding = findings[i];
         const HypothesisWorkload& workload = hypothesis.workloads[i];
@@ -361,9 +390,13 @@ std::string hypothesis_text(const Hypothesis& hypothesis, const std::vector<Find
             return padded_left(shown_value(hypothesis, workload, value), columns);
         };
         text += "  " + padded(finding.name, width) + "  " + cell(finding.if_true, 9) +
-                cell(finding.if_false, 10) + cell(finding.measured.value, 10) + "  " +
-                name_of(finding.verdict) + ": " + finding.because + "\n";
+                cell(finding.if_false, 10);
+        if (measured)
+            text += cell(finding.measured.value, 10) + "  " + name_of(finding.verdict) + ": " +
+                    finding.because;
+        text += "\n";
     }
+    if (!measured) return text;
     return text + "verdict: " + name_of(verdict_of(findings)) + ", told apart from " +
            percent(hypothesis.threshold) + " on\n";
 }
@@ -405,10 +438,15 @@ Result<int> run_hypothesis(Context& context) {
     if (!file) return file.error();
     const Result<Hypothesis> hypothesis = read_hypothesis(context.sources, *file);
     if (!hypothesis) return hypothesis.error();
-    const Result<std::vector<Finding>> findings = Study(context, *hypothesis).run();
+    Study study(context, *hypothesis);
+    Result<std::vector<Finding>> findings = study.predict();
     if (!findings) return findings.error();
+    if (auto failure = study.measure(*findings)) {
+        if (!context.arguments.json) print_data(hypothesis_text(*hypothesis, *findings, false));
+        return std::move(*failure);
+    }
     print_data(context.arguments.json ? text_of(hypothesis_json(*hypothesis, *findings))
-                                      : hypothesis_text(*hypothesis, *findings));
+                                      : hypothesis_text(*hypothesis, *findings, true));
     return kOk;
 }
 

@@ -192,6 +192,8 @@ private:
         for (const auto& [key, slot] :
              {std::pair{"target", &from.target}, std::pair{"row", &from.row}})
             if (table.get(key) != nullptr) *slot = text(table, key);
+        for (const char* key : {"diagram", "derivation", "steps"})
+            if (const toml::node* node = table.get(key)) from.places[key] = place(*node);
         if (table.get("steps") != nullptr) from.steps = texts(table, "steps");
         const toml::node* sizes = table.get("sizes");
         if (sizes == nullptr) return from;

@@ -32,6 +32,11 @@ struct HypothesisKernel {
     std::string row;  ///< the workload's name in recorded rows; the diagram's where empty
     std::map<std::string, double> sizes;
     Span place;
+    std::map<std::string, Span> places;  ///< of the keys that name files and steps
+    [[nodiscard]] Span place_of(const std::string& key) const {
+        const auto found = places.find(key);
+        return found == places.end() ? place : found->second;
+    }
 };
 
 struct HypothesisWorkload {

@@ -46,7 +46,11 @@ int start(int count, char** words) {
     std::signal(SIGXFSZ, SIG_IGN);
     return guarded([&] {
         const std::variant<Arguments, int> arguments = parse_arguments(count, words);
-        if (const int* code = std::get_if<int>(&arguments)) return *code;
+        if (const int* code = std::get_if<int>(&arguments)) {
+            const std::optional<Diagnostic> failure = flush_data();
+            if (failure) print_diagnostics({{*failure}}, SourceMap{});
+            return failure ? exit_code_of({{*failure}}) : *code;
+        }
         return run(std::get<Arguments>(arguments));
     });
 }

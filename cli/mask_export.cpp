@@ -32,12 +32,12 @@ std::string row_text(const std::vector<NestedProgression>& row) {
     return text;
 }
 
-/// How many integers they are, and how many as compressed sparse rows.
+/// How many integers they are, and how many as compressed sparse rows; `orders` may say more.
 std::string size_text(std::int64_t rows, std::int64_t columns, std::int64_t integers,
-                      std::int64_t pairs) {
+                      std::int64_t pairs, const std::string& orders = "") {
     return "# " + std::to_string(rows) + " rows of " + std::to_string(columns) + ", " +
            std::to_string(integers) + " integers; as compressed sparse rows " +
-           std::to_string(rows + 1 + pairs) + "\n";
+           std::to_string(rows + 1 + pairs) + (orders.empty() ? "" : "; " + orders) + "\n";
 }
 
 std::string head_line(std::int64_t head) {
@@ -169,6 +169,7 @@ Tensor zeros(std::vector<std::int64_t> extents) {
 
 Result<std::string> compressed_text(const State& state, const MaskReport& report) {
     if (!report.data.empty() && !report.by_data) return data_in_mask(report.statement);
+    const std::string orders = other_orders_text(state.diagram, report);
     std::string text;
     for (std::int64_t head = 0; head < std::ssize(report.counts); ++head) {
         MaskRows masked(state.diagram, report, static_cast<std::size_t>(head));
@@ -180,7 +181,8 @@ Result<std::string> compressed_text(const State& state, const MaskReport& report
             return not_compressed(report.statement, *rows.broken, rows.is_longer,
                                   std::ssize(report.counts), head);
         if (report.counts.size() > 1) text += head_line(head);
-        text += size_text(masked.count(), masked.columns(), rows.integers, rows.pairs) + rows.text;
+        text += size_text(masked.count(), masked.columns(), rows.integers, rows.pairs, orders) +
+                rows.text;
     }
     return text;
 }

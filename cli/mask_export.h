@@ -19,6 +19,9 @@ namespace napkin::cli {
 
 /// How tokens are numbered: as arrays have them, or tile by tile.
 enum class TokenOrder { Arrays, Tiles };
+/// Where inputs or outputs have the axes of a side in different orders, whose is taken: "queries
+/// are [j, i] as in `Q`, not as in `O`"; empty where they agree.
+[[nodiscard]] std::string other_orders_text(const Diagram& diagram, const MaskReport& report);
 /// `mask_mod(b, h, q_idx, kv_idx)` in Python: axes are parts of the indices, other arrays and
 /// woven axes are names.
 [[nodiscard]] std::string mask_mod_text(const State& state, const MaskReport& report,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/mask_export.h"
+#include "cli/numbers.h"
 #include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 #include "diagrams/rounding.h"
@@ -203,7 +204,27 @@ std::string sizes_text(const Diagram& diagram, const MaskReport& report) {
                                "by --set.\n";
 }
 
+/// "queries are [j, i] as in `Q`, not as in `O`".
+std::string order_text(const Diagram& diagram, const std::string& tokens, const TokenAxes& order) {
+    std::vector<std::string> axes;
+    std::vector<std::string> others;
+    for (const AxisId axis : order.axes) axes.push_back(diagram[axis].name);
+    for (const ArrayId other : order.otherwise) others.push_back("`" + diagram[other].name + "`");
+    return tokens + " are [" + joined(axes) + "] as in `" + diagram[*order.array].name +
+           "`, not as in " + joined(others);
+}
+
 }  // namespace
+
+std::string other_orders_text(const Diagram& diagram, const MaskReport& report) {
+    const TokenAxes queries = axes_of_tokens(diagram, report.queries, report.keys);
+    const TokenAxes keys = axes_of_tokens(diagram, report.keys, report.queries);
+    std::string text;
+    if (!queries.otherwise.empty()) text = order_text(diagram, "queries", queries);
+    if (!keys.otherwise.empty())
+        text += (text.empty() ? "" : "; ") + order_text(diagram, "keys", keys);
+    return text;
+}
 
 std::string mask_mod_text(const State& state, const MaskReport& report, TokenOrder order) {
     const Diagram& diagram = state.diagram;
@@ -247,10 +268,12 @@ std::string mask_mod_text(const State& state, const MaskReport& report, TokenOrd
     for (const Expression& condition : conditions)
         result += (result.empty() ? "" : " & ") + writer.text(condition);
     const char* const math = result.find("math.") != std::string::npos ? "import math\n" : "";
+    const std::string orders = other_orders_text(diagram, report);
     return fmt::format(
-        "# The mask of {}, for FlexAttention.\n{}{}import torch\n\n\n"
+        "# The mask of {}, for FlexAttention.\n{}{}{}import torch\n\n\n"
         "def mask_mod(batch, head, q_idx, kv_idx):\n{}    return {}\n",
-        report.statement, sizes_text(diagram, report), math, text, result);
+        report.statement, orders.empty() ? "" : "# Its " + orders + ".\n",
+        sizes_text(diagram, report), math, text, result);
 }
 
 }  // namespace napkin::cli

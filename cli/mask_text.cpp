@@ -107,9 +107,10 @@ std::string mask_text(const State& state, const MaskReport& report,
     text += row("partial", grouped(total.partial()));
     text += row("pairs", grouped(total.pairs) + " visible");
     if (total.visited > 0)
-        text += row("bound", three_digits(report.bound()) + " times fewer tiles than all");
-    if (total.pairs > 0)
-        text += row("waste", three_digits(report.waste()) + " times as many pairs as visible");
+        text += row("bound", three_digits(report.bound()) == "1"
+                                 ? "as many tiles as all"
+                                 : three_digits(report.bound()) + " times fewer tiles than all");
+    if (total.pairs > 0) text += row("waste", as_many_text(report.waste()) + " pairs as visible");
     if (bytes && !report.by_data)
         text +=
             row("bytes", bytes_text(static_cast<double>(bytes->total)) +

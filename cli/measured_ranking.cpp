@@ -19,14 +19,13 @@ constexpr double kMicroseconds = 1e6;
 std::string line_of(std::size_t place, const RankedCandidate& each) {
     const Measurement& measurement = each.measurement;
     const TimeEstimate& predicted = each.emitted->candidate->time;
-    const std::string told = measurement.counts() ? time_text(measurement.median) + "  (" +
-                                                        time_text(measurement.least) + " to " +
-                                                        time_text(measurement.most) + ")"
-                                                  : measurement.verdict;
+    const std::string told = measurement.counts()
+                                 ? time_text(measurement.median) + "  (" +
+                                       interval_text(measurement.least, measurement.most) + ")"
+                                 : measurement.verdict;
     const bool is_plain = !measurement.counts() || measurement.verdict == "right";
     return "# " + padded_left(measurement.counts() ? std::to_string(place) : "-", 3) + "  " +
-           padded(told, 34) +
-           padded(time_text(predicted.low.value) + " to " + time_text(predicted.high.value), 24) +
+           padded(told, 34) + padded(interval_text(predicted.low.value, predicted.high.value), 24) +
            padded_left(std::to_string(each.predicted_rank), 3) + "  " +
            each.emitted->timed.derivation + (is_plain ? "" : "  [" + measurement.verdict + "]") +
            "\n";

@@ -338,6 +338,13 @@ Diagnostic set_no_size(const std::string& axis, const std::string& value) {
                        "a size is a whole number of at least 1 and less than 2^53");
 }
 
+Diagnostic set_no_value(const std::string& parameter, const std::string& type,
+                        const std::string& value) {
+    return plain_error(
+        "E9028", "cannot set the parameter `" + parameter + "`, which is " + type + ", to " + value,
+        "give a whole number in range, or declare it `: f32`");
+}
+
 Diagnostics named_at(Diagnostics problems, Span place) {
     for (Diagnostic& problem : problems.list) {
         if (problem.has_place) {

@@ -78,6 +78,8 @@ namespace napkin::cli {
 /// In bytes; of an axis whose size may be given at run time.
 [[nodiscard]] Diagnostic self_test_too_large(double inputs, double left, const std::string& axis);
 [[nodiscard]] Diagnostic set_no_size(const std::string& axis, const std::string& value);
+[[nodiscard]] Diagnostic set_no_value(const std::string& parameter, const std::string& type,
+                                      const std::string& value);
 
 /// Mistakes in what a file names, with the place where it does.
 [[nodiscard]] Diagnostics named_at(Diagnostics problems, Span place);

@@ -41,10 +41,26 @@ std::string time_text(double seconds) {
     return with_unit(seconds * 1e9, 1000, kUnits.data(), kUnits.size());
 }
 
+std::string interval_text(double low, double high) {
+    const std::string first = time_text(low);
+    const std::string last = time_text(high);
+    return first == last ? first : first + " to " + last;
+}
+
 std::string three_digits(double value) {
     char buffer[32];
+    constexpr double kWrittenOut = 1e6;
+    if (std::abs(value) >= 999.5 && std::abs(value) < kWrittenOut) {
+        const double unit = std::abs(value) < 9995 ? 10 : std::abs(value) < 99950 ? 100 : 1000;
+        return grouped(std::llround(value / unit) * static_cast<std::int64_t>(unit));
+    }
     std::snprintf(buffer, sizeof buffer, "%.3g", value);
     return buffer;
+}
+
+std::string as_many_text(double ratio) {
+    const std::string times = three_digits(ratio);
+    return times == "1" ? "as many" : times + " times as many";
 }
 
 std::string change_text(double before, double after) {

@@ -15,8 +15,12 @@ namespace napkin::cli {
 [[nodiscard]] std::string capacity_text(std::int64_t bytes);
 /// `12.3 us`, `4.56 ms`.
 [[nodiscard]] std::string time_text(double seconds);
-/// Three significant digits: `0.125`, `12.3`, `4.56e+07`.
+/// `12.3 us to 13 us`, or one of them where both read alike.
+[[nodiscard]] std::string interval_text(double low, double high);
+/// Three significant digits: `0.125`, `12.3`, `4,560`, `4.56e+07`.
 [[nodiscard]] std::string three_digits(double value);
+/// `1.5 times as many`, `as many` of a ratio that reads as 1.
+[[nodiscard]] std::string as_many_text(double ratio);
 /// `/ 12.5` where it became less, `x 3.1` where more, `the same` where neither.
 [[nodiscard]] std::string change_text(double before, double after);
 /// Columns of a text in UTF-8: its code points, but for those that are put over another.

@@ -33,9 +33,7 @@ std::string line_of(std::size_t rank, const Candidate& candidate, std::size_t wi
     const double bytes =
         total == candidate.cost.transferred.end() ? 0 : static_cast<double>(total->second.bytes());
     return padded_left(std::to_string(rank), 3) + "  " +
-           padded(
-               time_text(candidate.time.low.value) + " to " + time_text(candidate.time.high.value),
-               24) +
+           padded(interval_text(candidate.time.low.value, candidate.time.high.value), 24) +
            padded("H " + bytes_text(bytes), 13) +
            padded(candidate.time.bound_by() + " binds", width_of_binds) +
            commands_text(candidate.commands) + "\n";

@@ -141,8 +141,14 @@ Result<Sizes> take_settings(syntax::File& file, const Settings& settings) {
     Sizes sizes;
     for (const auto& [name, value] : settings) {
         const bool is_axis = std::find(known.begin(), known.end(), name) != known.end();
-        if (const auto found = parameters.find(name); found != parameters.end())
-            found->second->value = constant(value, found->second->value.span);
+        const auto parameter = parameters.find(name);
+        const ElementType type = parameter == parameters.end()
+                                     ? ElementType::F32
+                                     : parameter->second->param.type.value_or(ElementType::F32);
+        if (!is_floating(type) && round_to(type, value) != value)
+            errors.add(set_no_value(name, std::string(name_of(type)), value_text(value)));
+        else if (parameter != parameters.end())
+            parameter->second->value = constant(value, parameter->second->value.span);
         else if (!is_axis)
             errors.add(unknown_setting(name, known, names));
         else if (value < 1 || value != std::floor(value) || value >= kMostWhole)

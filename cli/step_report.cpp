@@ -17,12 +17,6 @@
 namespace napkin::cli {
 namespace {
 
-std::string interval(const Figures& figures) {
-    const std::string low = time_text(figures.time_low);
-    const std::string high = time_text(figures.time_high);
-    return low == high ? low : low + " to " + high;
-}
-
 /// Apart from what follows, however long.
 std::string cell(const std::string& text, std::size_t width) {
     const std::string filled = padded(text, width);
@@ -42,9 +36,22 @@ std::string line(const std::string& name, const std::string& before, const std::
     return text + "\n";
 }
 
+/// Which of the times are of what is too large.
+std::string unfit_text(const std::optional<Figures>& before, const Figures& now) {
+    if (!before) return now.fits ? "" : "does not fit";
+    if (before->fits) return now.fits ? "" : "the latter does not fit";
+    return now.fits ? "the former does not fit" : "neither fits";
+}
+
 std::string time_line(const std::optional<Figures>& before, const Figures& now) {
+    const auto interval = [](const Figures& figures) {
+        return interval_text(figures.time_low, figures.time_high);
+    };
+    std::string form = now.binds;
+    if (const std::string unfit = unfit_text(before, now); !unfit.empty())
+        form += (form.empty() ? "" : "; ") + unfit;
     return line("time", before ? interval(*before) : "", interval(now),
-                before ? change_text(before->time_high, now.time_high) : "", now.binds);
+                before ? change_text(before->time_high, now.time_high) : "", form);
 }
 
 std::string indented(const std::string& text, const std::string& indent) {
@@ -75,6 +82,9 @@ Figures figures_of(const Cost& cost, const Machine& machine) {
         figures.memory = static_cast<double>(memory.bytes());
         figures.memory_form = form(memory, region);
     }
+    figures.fits =
+        std::all_of(cost.regions.begin(), cost.regions.end(),
+                    [&](const RegionCost& region) { return excesses_of(region, machine).empty(); });
     const TimeEstimate time = time_of(cost, machine);
     figures.time_low = time.low.value;
     figures.time_high = time.high.value;
@@ -83,6 +93,11 @@ Figures figures_of(const Cost& cost, const Machine& machine) {
     if (const std::string targets = targets_of(cost); !targets.empty())
         figures.binds += ", for " + targets;
     return figures;
+}
+
+std::string times_text(const Figures& figures) {
+    return interval_text(figures.time_low, figures.time_high) +
+           (figures.fits ? "" : " (too large)");
 }
 
 std::string figures_text(const std::optional<Figures>& before, const Figures& now) {
@@ -129,17 +144,27 @@ std::string checked_text(const Step& step) {
     return text;
 }
 
-std::string accumulators_text(const State& state) {
+std::vector<std::optional<Accumulator>> accumulators_of(const State& state) {
     const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
-    if (!program) return "";
+    std::vector<std::optional<Accumulator>> all(state.relabelling.regions.size());
+    if (!program) return all;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = program->regions[i].accumulator;
+    return all;
+}
+
+std::string accumulator_text(const Diagram& diagram, const Accumulator& accumulator) {
+    return indented(explain(diagram, accumulator), "  ");
+}
+
+std::string accumulators_text(const State& state) {
     std::string text;
-    for (const RegionProgram& region : program->regions)
-        if (region.accumulator) text += indented(explain(state.diagram, *region.accumulator), "  ");
+    for (const std::optional<Accumulator>& accumulator : accumulators_of(state))
+        if (accumulator) text += accumulator_text(state.diagram, *accumulator);
     return text;
 }
 
-std::string split_accumulators_text(const Diagram& plain, const State& state) {
-    std::string text;
+std::vector<SplitAccumulator> split_accumulators(const Diagram& plain, const State& state) {
+    std::vector<SplitAccumulator> parts;
     State before = initial_state(plain);
     for (const Step& step : state.steps) {
         if (step.command.rule == "split-stream") {
@@ -148,15 +173,14 @@ std::string split_accumulators_text(const Diagram& plain, const State& state) {
                     .regions[std::get<std::size_t>(find_region(before, step.command.in))];
             const AxisId axis = *find_axis(before.diagram, step.command.names.front());
             streamed.streams = {{axis, *step.command.size, Level::Block}};
-            const auto accumulator =
+            auto accumulator =
                 derive_accumulator(before.diagram, streamed, {axis}, before.relabelling.wire_types);
-            if (const Accumulator* found = std::get_if<Accumulator>(&accumulator))
-                text += "  each part, by " + print(step.command) + ":\n" +
-                        indented(explain(before.diagram, *found), "  ");
+            if (Accumulator* found = std::get_if<Accumulator>(&accumulator))
+                parts.push_back({print(step.command), before.diagram, std::move(*found)});
         }
         before = std::get<State>(apply(before, step.command));
     }
-    return text;
+    return parts;
 }
 
 Result<StepReport> report_step(const State* before, const Diagram& plain, const State& now,

@@ -69,7 +69,7 @@ std::string text_of(const Suggestions& suggestions) {
         width = std::max(width, print(move.move).size());
     width = std::min(width, kMostPadded);
     const auto field = [](const std::string& name, double before, double now) {
-        return padded(name + " " + change_text(before, now), 15);
+        return padded(name + " " + change_text(before, now) + " ", 15);
     };
     std::string text;
     for (const Suggestion& move : suggestions.legal) {

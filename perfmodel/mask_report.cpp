@@ -12,6 +12,7 @@
 #include "perfmodel/cost_messages.h"
 #include "perfmodel/mask_terms.h"
 #include "perfmodel/tile_count.h"
+#include "perfmodel/token_order.h"
 
 namespace napkin {
 
@@ -120,6 +121,9 @@ MaskReport report_of(const State& state, std::size_t region, const Statement& fo
         else if (decided.contains(axis))
             report.heads.push_back(axis);
     }
+    const std::vector<AxisId> declared = report.queries;
+    report.queries = axes_of_tokens(diagram, declared, report.keys).axes;
+    report.keys = axes_of_tokens(diagram, report.keys, declared).axes;
     for (const std::vector<AxisId>* axes : {&report.queries, &report.keys})
         for (const AxisId axis : *axes) {
             const std::int64_t size = tile_of(diagram, state.relabelling.regions[region], axis);

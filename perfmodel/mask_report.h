@@ -58,8 +58,8 @@ struct MaskReport {
     std::shared_ptr<const MaskPairs> pairs = nullptr;
     bool by_data = false;  ///< whether the pairs are of these arrays too
     std::vector<MaskTerm> terms;
-    std::vector<AxisId> queries;         ///< kept, cut into tiles
-    std::vector<AxisId> keys;            ///< folded
+    std::vector<AxisId> queries;         ///< kept, cut into tiles, as arrays have them
+    std::vector<AxisId> keys;            ///< folded, as arrays have them
     std::vector<AxisId> heads;           ///< of woven axes those on which the conditions depend
     std::vector<index::Tiling> tilings;  ///< of queries, then of keys
     std::int64_t tiles = 1;              ///< of a head, visited or not

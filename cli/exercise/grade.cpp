@@ -24,10 +24,8 @@ Reached reached_by(const Figures& figures, Need::Kind kind) {
 }
 
 std::string figures_line(const Figures& figures) {
-    const std::string low = time_text(figures.time_low);
-    const std::string high = time_text(figures.time_high);
     return "H " + bytes_text(figures.transferred) + ", M " + bytes_text(figures.memory) +
-           ", time " + (low == high ? low : low + " to " + high);
+           ", time " + times_text(figures);
 }
 
 }  // namespace

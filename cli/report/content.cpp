@@ -167,13 +167,14 @@ Result<ReportPage> report_of(Context& context, const Loaded& loaded,
     ReportPage page;
     if (const auto wrong = add_kernels(context, loaded, page)) return *wrong;
     page.title = loaded.plain.name;
-    const Figures& first = steps.front().figures;
-    const Figures& last = steps.back().figures;
-    page.summary =
-        "on " + drawing::xml_escaped(machine.title) + ": " +
-        (steps.size() == 1 ? bytes_text(last.transferred) + " transferred"
-                           : bytes_text(first.transferred) + " transferred as it is written, " +
-                                 bytes_text(last.transferred) + " as derived");
+    const auto told = [](const DerivedStep& step) {
+        return bytes_text(step.figures.transferred) + " transferred in " +
+               typeset_times(step.figures) + (step.figures.fits ? "" : ": there is no such kernel");
+    };
+    page.summary = "on " + drawing::xml_escaped(machine.title) + ": " +
+                   (steps.size() == 1 ? told(steps.front())
+                                      : "as it is written " + told(steps.front()) +
+                                            "; as derived " + told(steps.back()));
     const Result<PicturesOfSteps> pictures = pictures_of(context, steps);
     if (!pictures) return pictures.error();
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -46,19 +46,6 @@ const RegionCost& largest_region(const Cost& cost) {
         });
 }
 
-/// `12.3 &#181;s`, as pages write it.
-std::string typeset_time(double seconds) {
-    std::string text = time_text(seconds);
-    if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "&#181;");
-    return text;
-}
-
-std::string time_of(const Figures& figures) {
-    const std::string low = typeset_time(figures.time_low);
-    const std::string high = typeset_time(figures.time_high);
-    return low == high ? low : low + " to " + high;
-}
-
 /// A figure, the earlier one struck through, by what it changed, and its formula.
 std::string row_of(const std::string& name, const std::string& before, const std::string& now,
                    const std::string& change, const std::string& form) {
@@ -92,7 +79,7 @@ std::string figures_table(const DerivedStep* before, const DerivedStep& step) {
                               transfers_of(step.cost))) +
             row_of("M", text(held), held(now), change(&Figures::memory),
                    formula_of(memory, signs_of(memory, largest), largest, transfers_of(largest))) +
-            row_of("time", text(time_of), time_of(now), change(&Figures::time_high),
+            row_of("time", text(typeset_times), typeset_times(now), change(&Figures::time_high),
                    drawing::xml_escaped(now.binds)),
         "class=\"figures\"");
 }
@@ -265,6 +252,13 @@ std::string in_script(const Json& json) {
 }
 
 }  // namespace
+
+std::string typeset_times(const Figures& figures) {
+    std::string text = times_text(figures);
+    for (std::size_t at = 0; (at = text.find(" us", at)) != std::string::npos;)
+        text.replace(at + 1, 1, "&#181;");
+    return text;
+}
 
 std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& steps) {
     std::string sections;

@@ -33,6 +33,8 @@ struct ReportPage {
     Json data;  ///< what the page computes with
     bool slides = false;
 };
+/// `12.3 &#181;s to 13 &#181;s`, as pages write times.
+[[nodiscard]] std::string typeset_times(const Figures& figures);
 [[nodiscard]] std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& steps);
 
 }  // namespace napkin::cli

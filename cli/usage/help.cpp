@@ -4,6 +4,9 @@
 
 #include "cli/commands.h"
 #include "cli/lines.h"
+#include "cli/numbers.h"
+#include "cli/usage/usage.h"
+#include "diagrams/contains.h"
 #include "diagrams/nearest.h"
 
 namespace napkin::cli {
@@ -35,6 +38,19 @@ std::optional<std::string> subcommand_near(std::string_view word) {
     return nearest(word, names);
 }
 
+namespace {
+
+/// The subcommands that do have an option.
+std::vector<std::string> commands_with(const std::string& option) {
+    std::vector<std::string> names;
+    for (const CommandUsage& command : all_usages())
+        for (const OptionUsage& known : command.options)
+            if (contains(known.names, option)) names.push_back("`" + command.name + "`");
+    return names;
+}
+
+}  // namespace
+
 std::string unknown_options(const CLI::App& command, const std::vector<std::string>& rest) {
     std::vector<std::string> known;
     for (const CLI::Option* option : command.get_options()) known.push_back(option->get_name());
@@ -43,8 +59,13 @@ std::string unknown_options(const CLI::App& command, const std::vector<std::stri
         if (word.empty() || word.front() != '-') continue;
         const std::string name = word.substr(0, word.find('='));
         const std::optional<std::string> near = nearest(name, known);
+        const std::vector<std::string> others = commands_with(name);
         text += "`" + command.get_name() + "` has no option `" + name + "`" +
-                (near ? "; did you mean `" + *near + "`?" : "") + "\n";
+                (!others.empty()
+                     ? "; " + joined(others) + (others.size() == 1 ? " has" : " have") + " it"
+                 : near ? "; did you mean `" + *near + "`?"
+                        : "") +
+                "\n";
     }
     return text;
 }

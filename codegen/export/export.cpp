@@ -32,8 +32,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// The diagram, the derivation and what vouches for it.
-std::vector<std::string> origin(const State& state, const EmittedProgram& program,
-                                const ExportOptions& options) {
+std::vector<std::string> origin(const State& state, const Contract& contract,
+                                const EmittedProgram& program, const ExportOptions& options) {
     std::vector<std::string> lines{"Diagram:", ""};
     for (const std::string& line : lines_of(options.diagram_text)) lines.push_back("    " + line);
     lines.insert(lines.end(), {"", "Derivation:", ""});
@@ -44,6 +44,13 @@ std::vector<std::string> origin(const State& state, const EmittedProgram& progra
         sizes += fmt::format("{}{} = {}{}", sizes.empty() ? "" : ", ", axis.name, axis.extent,
                              axis.dynamic ? " or others" : "");
     lines.insert(lines.end(), {"", "Target: " + program.target, "Sizes: " + sizes});
+    // As they are set here: the diagram's text has those of its file.
+    std::string parameters;
+    for (const exporting::ContractScalar& scalar : contract.scalars)
+        if (scalar.value)
+            parameters += fmt::format("{}{} = {}", parameters.empty() ? "" : ", ", scalar.name,
+                                      exporting::number_text(scalar, exporting::Language::Python));
+    if (!parameters.empty()) lines.push_back("Parameters: " + parameters);
     if (!options.safety.empty()) lines.push_back("Safety: " + options.safety);
     lines.push_back("Certificate: " + (options.certificate.empty() ? "none" : options.certificate));
     if (!options.reservation.empty()) lines.push_back("NOT PROVED: " + options.reservation);
@@ -104,7 +111,7 @@ Prepared prepare(const ExportPart& part) {
     result.contract = exporting::contract_of(part.state.diagram, part.kernels.program);
     result.places = shared_places(result.contract, part.kernels.program, part.options);
     result.description = exporting::describe(part.state.diagram, result.contract);
-    result.origin = origin(part.state, part.kernels.program, part.options);
+    result.origin = origin(part.state, result.contract, part.kernels.program, part.options);
     return result;
 }
 

@@ -258,7 +258,10 @@ std::string number_text(const ContractScalar& scalar, Language language) {
     if (!is_floating(scalar.type)) return fmt::format("{}", static_cast<std::int64_t>(value));
     if (std::isinf(value))
         return (value < 0 ? "-" : "") + std::string(c ? "INFINITY" : "float(\"inf\")");
-    std::string text = fmt::format("{}", value);
+    // The fewest digits that are read as the same number: callers pass what is narrower as f32.
+    std::string text = scalar.type == ElementType::F64
+                           ? fmt::format("{}", value)
+                           : fmt::format("{}", static_cast<float>(value));
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return text + (c ? "f" : "");
 }

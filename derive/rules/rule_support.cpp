@@ -127,10 +127,10 @@ std::optional<NotApplicable> why_not_grouped(const Diagram& diagram, const Regio
     if (std::optional<NotApplicable> mixed = mixed_roles(diagram, roles, "group")) return mixed;
     for (const Role& role : roles)
         if (!role.folded.empty())
-            return NotApplicable{
-                "`" + name + "` is reduced in " + statement_names(diagram, role.folded) +
-                    ", and only a weaved axis can be split over processors that do not talk",
-                "stream it, or keep that reduction in an earlier region"};
+            return NotApplicable{"`" + name + "` is reduced in " +
+                                     statement_names(diagram, role.folded) +
+                                     ", and only an axis that all its results keep can be grouped",
+                                 "stream it, or keep that reduction in an earlier region"};
     if (const auto reads = reads_elsewhere(diagram, region, {axis}); !reads.empty())
         return refused_elsewhere(diagram[reads.front().array], diagram[axis], "group");
     for (ArrayId array : saves_of(diagram, region)) {

@@ -110,13 +110,14 @@ private:
 
     std::optional<Formula> formula(const syntax::Expression& expression, Item& item) {
         if (const auto* literal = std::get_if<syntax::Literal>(&expression.node)) {
-            if (literal->is_integer && std::abs(literal->value) < 0x1p53)
+            // `1e3` is whole too.
+            const bool is_whole = literal->value == std::floor(literal->value);
+            if (is_whole && std::abs(literal->value) < 0x1p53)
                 return Formula(static_cast<std::int64_t>(literal->value));
             const std::string& name = item.source->name.text;
             const std::string size = napkin::print(context_.diagram, number(literal->value));
-            context_.report(literal->is_integer
-                                ? messages::size_too_large(expression.span, name, size)
-                                : messages::size_not_whole(expression.span, name, size));
+            context_.report(is_whole ? messages::size_too_large(expression.span, name, size)
+                                     : messages::size_not_whole(expression.span, name, size));
             return std::nullopt;
         }
         if (const auto* name = std::get_if<syntax::Reference>(&expression.node))

@@ -228,7 +228,11 @@ private:
         if (!within.above) condition = index + " >= 0";
         if (!within.below)
             condition += (condition.empty() ? "" : " and ") + index + " < size(" + axis.name + ")";
-        const std::string help = "guard it: `if " + condition + " then ... else 0`";
+        const std::string help =
+            axes_used(*position.index).empty() && arrays_read(*position.index).empty()
+                ? "no index counts from the end: write one of the axis, or `size(" + axis.name +
+                      ") - 1` for the last"
+                : "guard it: `if " + condition + " then ... else 0`";
         const bool data = !arrays_read(*position.index).empty();
         if (data || !range) {
             context_.report(

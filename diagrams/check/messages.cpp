@@ -24,9 +24,12 @@ std::string help_for(std::string_view name, std::string_view meant, std::string 
 }  // namespace
 
 Diagnostic unknown_name(Span place, std::string_view name, std::string_view meant) {
+    std::string help = join({"declare it: `axis ", name, " = 128`, `input ", name,
+                             " : f32`, or a statement before this one"});
+    if (name == "true") help = "a condition is a comparison: `0 == 0` always holds";
+    if (name == "false") help = "a condition is a comparison: `0 == 1` never holds";
     return make_error("E0201", place, join({"nothing is named ", quoted(name)}), "unknown name",
-                      did_you_mean(meant, join({"declare it: `axis ", name, " = 128`, `input ",
-                                                name, " : f32`, or a statement before this one"})));
+                      did_you_mean(meant, std::move(help)));
 }
 
 Diagnostic unknown_axis(Span place, std::string_view name, std::string_view meant,

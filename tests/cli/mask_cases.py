@@ -203,6 +203,15 @@ def main():
             for (i, j), (u, v) in ((2, 1), (2, 3)), ((1, 3), (4, 1)):
                 tiles = f"fuse all\ngroup i by {i}\ngroup j by {j}\nstream u by {u}\nstream v by {v}\n"
                 wrong += check_lists(folder, condition, visible, tiles, i * j, u * v)
+            # Parts of an axis lie where it lay, whatever was declared after it.
+            for j, v in (1, 3), (3, 1):
+                tiles = f"split-axis i as a by 2\nsplit-axis u as b by 2\nfuse all\ngroup i by 1\ngroup j by {j}\nstream u by 1\nstream v by {v}\n"
+                wrong += check_lists(folder, f"split: {condition}", visible, tiles, 2 * j, 2 * v)
+            # Arrays have the axes in another order than they are declared in.
+            visible = [[bool(holds(r % 4, r // 4, c % 4, c // 4)) for c in range(12)] for r in range(12)]
+            wrong += check(folder, f"[j, i]: {condition}", diagram("ji", "vu", sizes, condition), 12, 12, visible)
+            tiles = "fuse all\ngroup i by 2\ngroup j by 1\nstream u by 2\nstream v by 3\n"
+            wrong += check_lists(folder, f"[j, i]: {condition}", visible, tiles, 2, 6)
         random.seed(1)
         for _ in range(12):
             a, b, c, part = random.randint(-3, 3), random.randint(-6, 6), random.randint(1, 4), random.randint(2, 5)
