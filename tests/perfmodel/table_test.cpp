@@ -110,7 +110,7 @@ TEST_CASE("times are intervals, and what does not fit is said") {
     const TimeEstimate time = time_of(fused, h200);
     CHECK_LT(time.low, time.high);
     CHECK_EQ(time.busiest, "tensor core bf16");
-    CHECK_EQ(time.second, "exponentials");
+    CHECK_EQ(time.second, "cache");
     CHECK_EQ(time.waves, 16);
     CHECK_LT(time.middle(), time_of(test::cost(derived(kHeads)), h200).middle());
     const Machine two = test::machine_of("abstract2");
