@@ -75,7 +75,9 @@ double apart_share(double piece, double row, double bits, bool in_chunks) {
     constexpr double kPage = 8192;
     if (piece <= 0 || piece >= row) return 0;
     const double bytes = std::max(piece * bits / 8, kShort);
-    if (in_chunks) return kOpened / (bytes * std::max(1.0, kPage / (row * bits / 8)));
+    if (in_chunks)
+        return std::max(0.0, kOpened / bytes - kOpened / kLong) /
+               std::max(1.0, kPage / (row * bits / 8));
     return kOfHalf * std::log2(kLong / std::min(bytes, kLong));
 }
 

@@ -75,12 +75,13 @@ TEST_CASE("pieces of rows take device memory longer, most where the rest is for 
         double share;
     };
     for (const Case& each : {
-             Case{512, 512, false, 0},          // whole rows
-             Case{128, 8192, false, 0.07},      // 256 bytes of 512
-             Case{16, 8192, false, 4 * 0.07},   // 32 bytes
-             Case{64, 8192, true, 90.0 / 128},  // a page for every piece
-             Case{128, 8192, true, 90.0 / 256},
-             Case{64, 512, true, 90.0 / (8 * 128)},  // a page has eight such rows
+             Case{512, 512, false, 0},                       // whole rows
+             Case{128, 8192, false, 0.07},                   // 256 bytes of 512
+             Case{16, 8192, false, 4 * 0.07},                // 32 bytes
+             Case{64, 8192, true, 90.0 / 128 - 90.0 / 512},  // a page for every piece
+             Case{128, 8192, true, 90.0 / 256 - 90.0 / 512},
+             Case{256, 8192, true, 0},  // pieces of 512 bytes are long enough
+             Case{64, 512, true, (90.0 / 128 - 90.0 / 512) / 8},  // a page has eight such rows
          }) {
         CAPTURE(each.piece);
         CHECK_EQ(apart_share(each.piece, each.row, 16, each.in_chunks),
