@@ -511,7 +511,8 @@ TEST_CASE("what every block would compute of an input again is computed once whe
         "diagram layer {\n axis m = 4096, k = 4096, n = 4096\n"
         " input X[m, k], W[n, k], shift[k] : bf16\n"
         " output Y[m, n] : bf16 = sum(k) relu(X[m, k] + shift[k]) * W[n, k]\n}\n");
-    const Result<SearchResult> result = search(plain.diagram, machine_of("H200"), {.target = "sm_80"});
+    const Result<SearchResult> result =
+        search(plain.diagram, machine_of("H200"), {.target = "sm_80"});
     REQUIRE(result.has_value());
     const std::vector<Command>& best = result->ranked.front().commands;
     REQUIRE_GE(best.size(), 3);
