@@ -410,7 +410,7 @@ double last_of_queue(const KernelWork& work, std::int64_t slots, const Tile& til
 }  // namespace
 
 double BlockClock::last_end(const KernelWork& work, const Tiles& tiles) const {
-    if (work.pattern.empty() || work.data_decides)
+    if (work.pattern.empty())
         return even_end(
             work.blocks, processors_, tiles.resident, [&](std::int64_t sharing, bool follows) {
                 return tiles.of({tiles.chunks, 0}, static_cast<double>(sharing), follows);
@@ -436,21 +436,24 @@ double BlockClock::throttled(const KernelWork& work, double seconds) const {
 BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
     const double memory = fill_ + from_device(work) * slowed(work) * device_;
     const double cache = cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0;
-    Tiles tiles = tiles_of(work);
     const auto ending = [&](double end) {
         return start_ + std::max(cache, together({memory, end}, copied_));
     };
-    const auto time = [&] {
-        const double end = last_end(work, tiles);
-        return ending(end * throttled(work, ending(end)));
+    const auto time = [&](const KernelWork& visited, const Tiles& tiles) {
+        const double end = last_end(visited, tiles);
+        return ending(end * throttled(visited, ending(end)));
     };
-    Times times;
-    times.high = time();
-    times.low = times.high;
-    if (!work.data_decides) return times;
+    Tiles tiles = tiles_of(work);
+    const double most = time(work, tiles);
+    if (!work.data_decides) return {most, most};
+    // Of what the indices leave, data may leave each block a chunk.
+    KernelWork fewest = work;
+    for (Visits& visits : fewest.pattern) {
+        visits.chunks = std::min(visits.chunks, 1.0);
+        visits.cut = std::min(visits.cut, visits.chunks);
+    }
     tiles.chunks = std::min(tiles.chunks, 1.0);
-    times.low = time();
-    return times;
+    return {time(fewest, tiles), most};
 }
 
 BlockClock::Times BlockClock::interval_of(const KernelWork& work) const {

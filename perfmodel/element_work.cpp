@@ -1,9 +1,11 @@
 #include "perfmodel/element_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "diagrams/contains.h"
+#include "perfmodel/affine.h"
 #include "perfmodel/function_cost.h"
 #include "schedule/statements.h"
 
@@ -43,6 +45,29 @@ std::vector<AxisId> ElementWork::axes_of(const Compute& compute) const {
 double ElementWork::extent(AxisId axis) const {
     const auto found = plan_.extents.find(axis);
     return found == plan_.extents.end() ? 1 : static_cast<double>(found->second);
+}
+
+double ElementWork::reached(const Expression& index, AxisId axis) const {
+    double pairs = 1;
+    for (const AxisId each : axes_used(index)) pairs *= extent(each);
+    const double reached = std::min(pairs, static_cast<double>(region_.axes[axis.index()].extent));
+    const std::optional<Affine> form = affine_form(region_.axes, index);
+    if (!form) return reached;
+    double width = 1;
+    for (const auto& [each, factor] : form->factors)
+        width += std::abs(static_cast<double>(factor.value)) * (extent(each) - 1);
+    return std::min(reached, width);
+}
+
+double ElementWork::neighbours(const Expression& index, AxisId axis) const {
+    return arrays_read(index).empty() ? reached(index, axis) : 1;
+}
+
+double ElementWork::elements(const Read& read) const {
+    const std::vector<AxisId>& axes = region_.arrays[read.array.index()].axes;
+    double count = 1;
+    for (std::size_t d = 0; d < axes.size(); ++d) count *= reached(read.index[d], axes[d]);
+    return count;
 }
 
 double ElementWork::elements(ArrayId array) const {

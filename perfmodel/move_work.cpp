@@ -78,6 +78,17 @@ double MoveWork::moves(VariableId variable, double bits, double bytes) const {
     return bytes / std::min(together, kVector) * kPerVector;
 }
 
+/// Elements that lie side by side along a dimension of the array in memory, of the longest reader.
+double MoveWork::side_by_side(const TileStatement& leaf, std::size_t dimension, AxisId axis) const {
+    const Load* load = std::get_if<Load>(&leaf.node);
+    if (load == nullptr) return elements_.extent(axis);
+    if (!load->gather.empty()) return elements_.neighbours(load->gather[dimension], axis);
+    double longest = 1;
+    for (const Expression& index : load->index[dimension])
+        longest = std::max(longest, elements_.neighbours(index, axis));
+    return longest;
+}
+
 double MoveWork::lines_beyond(const TileStatement& leaf, double bits, double bytes) const {
     const Save* save = std::get_if<Save>(&leaf.node);
     const ArrayId id = save ? save->array : std::get<Load>(leaf.node).array;
@@ -87,9 +98,11 @@ double MoveWork::lines_beyond(const TileStatement& leaf, double bits, double byt
     const Array& array = region_.arrays[id.index()];
     double run = bits / 8;
     for (std::size_t i = array.axes.size(); i-- > 0 && run < kLine;) {
-        const AxisId axis = array.axes[dimension_at(array, i)];
-        run *= elements_.extent(axis);
-        if (elements_.extent(axis) < static_cast<double>(region_.axes[axis.index()].extent)) break;
+        const std::size_t d = dimension_at(array, i);
+        const AxisId axis = array.axes[d];
+        const double length = side_by_side(leaf, d, axis);
+        run *= length;
+        if (length < static_cast<double>(region_.axes[axis.index()].extent)) break;
     }
     return bytes / std::min(run, kLine) - bytes / kLine;
 }

@@ -33,6 +33,8 @@ private:
     [[nodiscard]] double moves(VariableId variable, double bits, double bytes) const;
     /// Lines of a cache that rows are moved through, beyond those that neighbours fill.
     [[nodiscard]] double lines_beyond(const TileStatement& leaf, double bits, double bytes) const;
+    [[nodiscard]] double side_by_side(const TileStatement& leaf, std::size_t dimension,
+                                      AxisId axis) const;
     /// Whether a load is gathered along tile axes whose parts are told apart by bits.
     [[nodiscard]] bool in_powers_of_two(const Load& load) const;
     /// By threads, which are an agent of their own or those that compute.

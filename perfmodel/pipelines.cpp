@@ -95,7 +95,7 @@ std::vector<Pipeline> pipelines_of(const RegionCost& cost, const Machine& machin
 
 UnitWork all_of(const KernelWork& work) {
     UnitWork all = static_cast<double>(work.blocks) * work.edges;
-    const double share = work.pattern.empty() || work.data_decides ? 1 : mean_share(work);
+    const double share = work.pattern.empty() ? 1 : mean_share(work);
     for (const LoopWork& loop : work.loops)
         all += (loop.is_masked ? share : 1) * loop.chunks * static_cast<double>(work.blocks) *
                loop.chunk;

@@ -153,8 +153,7 @@ UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) 
                               serial != nullptr && vector > 1 ? kVectorsTogether : kTogether);
                 const auto bits = static_cast<double>(bits_of(tile->second.type));
                 if (counted.insert(variable).second)
-                    work.loaded +=
-                        elements_.elements(read->array) * bits / 8 * sectors_of(read->array, bits);
+                    work.loaded += elements_.elements(*read) * bits / 8 * sectors_of(*read, bits);
             }
         });
     return work;
@@ -168,11 +167,12 @@ std::optional<AxisId> ScatteredReads::shared_axis(const schedule::Serial* serial
     });
 }
 
-/// Bytes that memory gives for each that a block reads of an array.
-double ScatteredReads::sectors_of(ArrayId array, double bits) const {
-    const Array& read = region_.arrays[array.index()];
-    const AxisId inner = read.axes[innermost_dimension(read)];
-    const double piece = elements_.extent(inner);
+/// Bytes that memory gives for each that a block reads.
+double ScatteredReads::sectors_of(const Read& read, double bits) const {
+    const Array& array = region_.arrays[read.array.index()];
+    const std::size_t last = innermost_dimension(array);
+    const AxisId inner = array.axes[last];
+    const double piece = elements_.neighbours(read.index[last], inner);
     return piece < static_cast<double>(region_.axes[inner.index()].extent)
                ? sector_share(piece, bits)
                : 1;

@@ -41,7 +41,7 @@ private:
     /// Whether threads read neighbours along the columns at once.
     [[nodiscard]] bool in_vectors(const Read& read, AxisId column) const;
     [[nodiscard]] std::vector<bool> run_time_sizes() const;
-    [[nodiscard]] double sectors_of(ArrayId array, double bits) const;
+    [[nodiscard]] double sectors_of(const Read& read, double bits) const;
     [[nodiscard]] double lines_of(const Read& read, std::optional<AxisId> along,
                                   std::optional<AxisId> shared = std::nullopt) const;
     [[nodiscard]] std::optional<AxisId> shared_axis(const schedule::Serial* serial) const;

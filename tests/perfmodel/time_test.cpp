@@ -411,4 +411,47 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("where data decides too, chunks that indices leave out take no time") {
+    const auto times = [](const std::string& condition) {
+        const State state = derived(
+            "diagram attention {\n axis q = 65536, x = 65536, d = 64\n input Q[q, d], K[x, d], "
+            "V[x, "
+            "d] : bf16\n input doc[q], document[x] : i32\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n "
+            "P[q, x] = softmax[x](if " +
+                condition +
+                " then S[q, x] else -inf)\n output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n}\n",
+            kTiles);
+        const RegionProgram region = test::expanded(state).regions.front();
+        RegionCost cost = *cost_of(region);
+        add_work(region, {"sm_80", {}, {}}, cost);
+        return BlockClock(machine_of("H200")).times_of(*cost.work);
+    };
+    const std::string window = "x <= q and q - x < 512";
+    const BlockClock::Times plain = times(window);
+    const BlockClock::Times decided = times(window + " and doc[q] == document[x]");
+    CHECK_EQ(plain.low, plain.high);
+    CHECK_LT(decided.low, plain.high);
+    CHECK_GT(decided.high, plain.high);
+    CHECK_LT(decided.high, 2 * plain.high);
+    CHECK_GT(times("doc[q] == document[x]").high, 20 * decided.high);
+}
+
+TEST_CASE("parts of an array are read side by side, as rows of one that has them are") {
+    const auto seconds = [](const std::string& diagram, const std::string& steps) {
+        const State state = derived(diagram, steps);
+        const RegionProgram region = test::expanded(state).regions.front();
+        RegionCost cost = *cost_of(region);
+        add_work(region, {"sm_80", {}, {}}, cost);
+        return BlockClock(machine_of("H200")).times_of(*cost.work).high;
+    };
+    const double parts = seconds(
+        "diagram parts {\n axis n = 16777216\n input X[n] : f32\n output Y : f32 = sum(n) X[n]\n}",
+        "split-stream n by 512");
+    const double rows = seconds(
+        "diagram rows {\n axis a = 32768, n = 512\n input X[a, n] : f32\n output Y[a] : f32 = "
+        "sum(n) X[a, n]\n}",
+        "group a by 1");
+    CHECK_EQ(parts, doctest::Approx(rows).epsilon(0.05));
+}
+
 }  // namespace napkin
