@@ -37,14 +37,16 @@ Json kernels_json(const EmittedProgram& program) {
 
 /// The kernels, where a target or a schedule is asked for; their work goes to the cost.
 Result<std::optional<EmittedProgram>> emission_of(const Context& context, const Loaded& loaded,
-                                                  Cost& cost) {
+                                                  const Machine* machine, Cost& cost) {
     if (context.arguments.target.empty() && context.arguments.schedule.empty() &&
         context.arguments.threads == 0)
         return std::optional<EmittedProgram>();
     const Result<TileProgram> tiles = expand(loaded.state);
     if (!tiles) return tiles.error();
-    const Result<EmitOptions> options = emit_options(context, loaded.hash);
+    Result<EmitOptions> options = emit_options(context, loaded.hash);
     if (!options) return options.error();
+    if (const auto bytes = machine ? machine->shared_memory() : std::nullopt)
+        options->shared_memory = *bytes;
     Result<EmittedProgram> emission = emit_chosen(context, loaded.state, *tiles, *options);
     if (!emission) return emission.error();
     add_work(*tiles, *emission, *options, cost);
@@ -67,7 +69,8 @@ Result<int> run_cost(Context& context) {
     if (!loaded) return loaded.error();
     Result<Cost> cost = cost_of_state(loaded->state, machine ? &*machine : nullptr);
     if (!cost) return cost.error();
-    const Result<std::optional<EmittedProgram>> emission = emission_of(context, *loaded, *cost);
+    const Result<std::optional<EmittedProgram>> emission =
+        emission_of(context, *loaded, machine ? &*machine : nullptr, *cost);
     if (!emission) return emission.error();
     const Costed costed{loaded->plain, loaded->state, *cost, machine ? &*machine : nullptr};
     print_diagnostics(capacity_warnings(costed), context.sources);

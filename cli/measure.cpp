@@ -51,8 +51,8 @@ std::string sizes_text(const Diagram& plain) {
 Result<EmitOptions> options_for(const Context& context, const Machine& machine) {
     if (device_status().missing.empty()) return emit_options_for_device(context);
     Result<EmitOptions> options = emit_options(context);
-    if (const std::optional<Bytes> capacity = machine.capacity(Level::Block); options && capacity)
-        options->shared_memory = static_cast<std::int64_t>(capacity->value);
+    if (const auto bytes = machine.shared_memory(); options && bytes)
+        options->shared_memory = *bytes;
     return options;
 }
 

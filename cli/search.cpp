@@ -45,8 +45,7 @@ Serves served_by(const Arguments& arguments, const Machine& machine) {
     EmitOptions options;
     options.target = arguments.only_target;
     options.architecture = machine.name;
-    if (const std::optional<Bytes> capacity = machine.capacity(Level::Block))
-        options.shared_memory = static_cast<std::int64_t>(capacity->value);
+    if (const auto bytes = machine.shared_memory()) options.shared_memory = *bytes;
     return [options](const State& state, const RegionProgram& region) {
         return takes(state, region, options);
     };

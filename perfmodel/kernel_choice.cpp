@@ -117,9 +117,7 @@ KernelRequest kernels_for(const Machine& machine, const std::string& target) {
     request.target = !target.empty() || machine.target.empty() ? target
                      : machine.target == kWarpGroups           ? kWarpGroups
                                                                : kWarps;
-    constexpr double kMost = 0x1p62;
-    if (const std::optional<Bytes> capacity = machine.capacity(Level::Block))
-        request.limits.shared_memory = static_cast<std::int64_t>(std::min(capacity->value, kMost));
+    if (const auto bytes = machine.shared_memory()) request.limits.shared_memory = *bytes;
     return request;
 }
 

@@ -129,6 +129,13 @@ std::optional<std::string> figure_lacking(const Machine& machine) {
     return machine.figure("device.bandwidth") ? "processor.clock" : "device.bandwidth";
 }
 
+std::optional<std::int64_t> Machine::shared_memory() const {
+    constexpr double kMost = 0x1p62;
+    const std::optional<Bytes> bytes = capacity(Level::Block);
+    if (!bytes) return std::nullopt;
+    return static_cast<std::int64_t>(std::min(bytes->value, kMost));
+}
+
 std::optional<Bytes> Machine::capacity(Level level) const {
     return as<Bytes>(figure(key_of(level, "capacity")));
 }
