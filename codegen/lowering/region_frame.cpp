@@ -398,20 +398,24 @@ std::string RegionFrame::text_of(const Statement& statement) const {
 }
 
 void RegionFrame::note_parameters(const Expression& expression, ExpressionScope& scope) {
-    for (const ArrayId array : arrays_read(expression)) {
+    for (const ArrayId array : arrays_read(expression))
+        if (region_.arrays[array.index()].role == ArrayRole::Parameter)
+            scope.parameters[array] = parameter(array);
+}
+
+const std::string& RegionFrame::parameter(ArrayId array) {
+    const auto [known, is_new] = scalars_.try_emplace(array);
+    if (is_new) {
         const Array& info = region_.arrays[array.index()];
-        if (info.role != ArrayRole::Parameter) continue;
-        if (!scalars_.contains(array)) {
-            KernelParameter parameter;
-            parameter.kind = KernelParameter::Kind::Scalar;
-            parameter.name = names_.fresh(info.name);
-            parameter.array = array;
-            parameter.type = info.type;
-            scalars_[array] = parameter.name;
-            program_.parameters.push_back(std::move(parameter));
-        }
-        scope.parameters[array] = scalars_[array];
+        KernelParameter parameter;
+        parameter.kind = KernelParameter::Kind::Scalar;
+        parameter.name = names_.fresh(info.name);
+        parameter.array = array;
+        parameter.type = info.type;
+        known->second = parameter.name;
+        program_.parameters.push_back(std::move(parameter));
     }
+    return known->second;
 }
 
 void collect_conditions(const Expression& expression, bool data, std::vector<Expression>& found) {

@@ -65,6 +65,8 @@ protected:
     [[nodiscard]] std::uint32_t number_of(const Loop& loop) const;
     /// Makes parameters that are passed by value known to the scope.
     void note_parameters(const Expression& expression, ExpressionScope& scope);
+    /// The kernel's argument that a parameter of the diagram is.
+    const std::string& parameter(ArrayId array);
 
     // device_memory.cpp
     [[nodiscard]] std::string buffer_name(ArrayId array, bool written);

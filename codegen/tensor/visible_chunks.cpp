@@ -220,11 +220,14 @@ std::optional<std::string> TensorLowering::declare_ends_of(const Read& read, Bod
         if (before > 1) rest = floor_divide(rest, own);
         count = count * own;
     }
-    const std::string& array = region_.arrays[read.array.index()].name;
-    const std::string name = names_.fresh(Names::identifier(array) + "_ends");
-    const std::string element = names_.fresh(Names::identifier(array) + "_at");
-    body.push_back(kernel::define_function(
-        element, {{{"int", at}}, {{kernel::Return{device_element(read.array, place).value}}}}));
+    const Array& array = region_.arrays[read.array.index()];
+    const std::string name = names_.fresh(Names::identifier(array.name) + "_ends");
+    const std::string element = names_.fresh(Names::identifier(array.name) + "_at");
+    kernel::Expression value = array.role == ArrayRole::Parameter
+                                   ? call("int", {variable(parameter(read.array))})
+                                   : device_element(read.array, place).value;
+    body.push_back(
+        kernel::define_function(element, {{{"int", at}}, {{kernel::Return{std::move(value)}}}}));
     body.push_back(
         define("Ends", name, call("ends_of", {expression_of(count), variable(element)})));
     return name;

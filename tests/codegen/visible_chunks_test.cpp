@@ -324,7 +324,13 @@ TEST_CASE("visible chunks: where data decides, what no pair is visible in is lef
                                   "keys[x // 10] != 0",
                                   "blocks[0, x // 16] == 1"};
     for (const char* mask : kLists) cases.push_back({mask, 100, 100, 64, 16, kBlocks});
-    for (const Made& made : made_of(cases)) check(made);
+    // A parameter is one number, which kernels take by value.
+    cases.push_back({"x <= q + window", 100, 100, 64, 16, "param window : i32 = 30"});
+    for (const Made& made : made_of(cases)) {
+        check(made);
+        for (const KernelParameter& parameter : made.program.kernels.front().parameters)
+            if (parameter.name == "window") CHECK_EQ(parameter.kind, KernelParameter::Kind::Scalar);
+    }
 }
 
 TEST_CASE(
