@@ -5,6 +5,7 @@
 #include "codegen/tensor/tensor_lowering.h"
 #include "diagrams/contains.h"
 #include "diagrams/memory_order.h"
+#include "diagrams/rounding.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
@@ -183,12 +184,26 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
     return kept_below(at, size);
 }
 
+/// How many indices along a part of a tile axis threads ask for: what pads the tile axis counts as
+/// more of its first part.
+std::int64_t TensorLowering::indices_along(AxisId part) const {
+    const AxisId tile = schedule::tile_axis_of(plan_.tile_axes, part);
+    const std::vector<schedule::TilePart> parts = tile_parts(tile);
+    const std::int64_t held = ranges_.at(part).capacity;
+    if (part != parts.front().axis) return held;
+    std::int64_t inner = 1;
+    for (const schedule::TilePart& each : parts)
+        if (each.axis != part) inner *= each.extent;
+    return std::max(held, ceil_quotient(padded_extent(tile), inner));
+}
+
 IndexForm TensorLowering::place_in_tile(const IndexForm& at, const IndexForm& origin, AxisId own,
                                         std::int64_t held) const {
     const IndexForm local = at - origin;
     const Interval range = range_of(local);
     if (range.low >= 0 && range.high < held) return local;
-    if (ranges_.contains(own) && local == local_index(own)) return local;
+    const bool is_own = ranges_.contains(own) && local == local_index(own);
+    if (is_own && (!is_part(own) || indices_along(own) <= held)) return local;
     return minimum(range.low < 0 ? maximum(local, IndexForm(0)) : local, IndexForm(held - 1));
 }
 

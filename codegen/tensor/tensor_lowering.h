@@ -357,6 +357,7 @@ private:
     [[nodiscard]] std::vector<IndexForm> device_indices(VariableId id, std::vector<IndexForm> at,
                                                         std::optional<std::size_t> inside);
     [[nodiscard]] bool runs_past(AxisId part) const;
+    [[nodiscard]] std::int64_t indices_along(AxisId part) const;
     [[nodiscard]] IndexForm kept_inside(const IndexForm& at, AxisId dimension) const;
     /// The place of an index along an axis in a tile that begins at `origin` and holds so many: of
     /// what is read elsewhere than it is computed, where nothing uses it, within the tile.

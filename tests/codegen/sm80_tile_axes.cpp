@@ -202,6 +202,19 @@ std::vector<TensorWorkload> tile_axis_workloads() {
          "output Y[i, j, o] : f32 = sum(c) T[i, j, c] * W[c, o] }",
          {},
          "fuse all\ngroup i by 4\ngroup j by 4\nstream c by 2"},
+        {"rows of two axes that fill no fragment, with a value of each",
+         "diagram centred { axis b = 3, n = 16, k = 64, f = 16\n"
+         "input X[n, b, k], W[k, f] : bf16, mu[n, b] : f32\n"
+         "output Y[n, b, f] : bf16 = sum(k) (X[n, b, k] - mu[n, b]) * W[k, f] }",
+         {},
+         ""},
+        {"rows of two axes that fill no fragment, softmax made again",
+         "diagram again { axis i = 12, j = 7, u = 6, v = 8, d = 16\n"
+         "input Q[i, j, d], K[u, v, d], V[u, v, d] : bf16, L[i, j] : f32\n"
+         "S[i, j, u, v] = sum(d) Q[i, j, d] * K[u, v, d]\n"
+         "output O[i, j, d] : bf16 = sum(u, v) exp(0.25 * S[i, j, u, v] - L[i, j]) * V[u, v, d] }",
+         {},
+         "fuse all"},
         {"pixels, sums of rows beside the result",
          "diagram pixels { axis i = 7, j = 11, d = 16\n axis u = i, v = j\n"
          "input Q[i, j, d], K[u, v, d] : bf16\n"
