@@ -10,7 +10,7 @@
 namespace napkin::proof {
 namespace {
 
-constexpr int kTrialsOfALaw = 64;
+constexpr int kTrialsOfALaw = 256;
 constexpr int kDeepest = 16;  ///< statements that an element is followed back through
 constexpr MonoidId kFirstOfUsers{4};
 // Differences that rounding of long double does not explain.
@@ -56,6 +56,7 @@ public:
         Element identity;
         for (const Expression& part : monoid_.identity) identity.push_back(evaluator_.value(part));
         for (int i = 0; i < kTrialsOfALaw; ++i) {
+            seen_.clear();
             const Element a = draw();
             const Element b = draw();
             const Element c = draw();
@@ -88,12 +89,18 @@ private:
     std::size_t index_below(std::size_t count) {
         return static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count)));
     }
-    /// Small numbers, some of them whole, so that equal elements and zeros occur; and numbers about
-    /// as large as those that the rule has in it.
+    /// Small numbers, some of them whole; numbers about as large as those that the rule has in it;
+    /// and every other time one that this trial has seen, at times with its sign turned: a rule
+    /// that compares elements may tell those apart that are equal in what it compares.
     double anything() {
+        if (!seen_.empty() && random_.below(2) == 0) {
+            const double value = seen_[index_below(seen_.size())];
+            return random_.below(4) == 0 ? -value : value;
+        }
         const double scale = scales_[index_below(scales_.size())];
-        return scale * (random_.below(3) == 0 ? static_cast<double>(random_.below(5) - 2)
-                                              : random_.normal());
+        seen_.push_back(scale * (random_.below(3) == 0 ? static_cast<double>(random_.below(5) - 2)
+                                                       : random_.normal()));
+        return seen_.back();
     }
     void note_scales(const Expression& expression) {
         walk(expression, [&](const Expression& part) {
@@ -155,6 +162,7 @@ private:
     std::vector<const Fold*> folds_;  ///< by the monoid
     std::vector<double> scales_ = {1};
     std::vector<std::pair<Expression, double>> known_;  ///< of the element that is drawn
+    std::vector<double> seen_;                          ///< by `anything`, of the trial
     Random random_;
     ExtendedDomain domain_;
     PlainEvaluator<ExtendedDomain> evaluator_;
