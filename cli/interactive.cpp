@@ -380,12 +380,12 @@ void Session::apart(const std::function<void()>& work) {
 }
 
 void Session::run_subcommand(Result<int> (*subcommand)(Context&), Arguments arguments) {
-    for (const auto& [name, value] : bench_.settings())
-        arguments.sets.insert(arguments.sets.begin(), name + "=" + value_text(value));
+    const std::string parameters = parameters_text(bench_.current(), bench_.settings());
+    if (!parameters.empty()) arguments.sets.insert(arguments.sets.begin(), parameters);
     for (const auto& refused : {refuse_unused(arguments), refuse_outputs(arguments)})
         if (refused) return print_diagnostics({{*refused}}, context_.sources);
     apart([&] {
-        Context inner{arguments, context_.sources, derivation_text(bench_.current(), {})};
+        Context inner{arguments, context_.sources, text()};
         const Result<int> code = subcommand(inner);
         if (!code) print_diagnostics(code.error(), context_.sources);
     });

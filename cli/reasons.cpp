@@ -107,11 +107,27 @@ std::vector<AxisId> streamed_around(const State& state, const Region& region, Ax
     return around;
 }
 
+/// Arrays that a region loads along an axis. Where one is read along another axis too, what is
+/// loaded along that one alone is not among them.
+std::set<ArrayId> loaded_along(const Diagram& diagram, const Region& region, AxisId axis) {
+    std::set<ArrayId> loaded;
+    for (const Role& role : roles_of(diagram, region, axis))
+        loaded.insert(role.loaded.begin(), role.loaded.end());
+    std::set<ArrayId> read;
+    for (const StatementId id : region.statements)
+        for (const Expression* expression : expressions_of(diagram[id]))
+            walk(*expression, [&](const Expression& node) {
+                const Read* element = std::get_if<Read>(&node.node);
+                if (element == nullptr || !loaded.contains(element->array)) return;
+                for (const Expression& index : element->index)
+                    if (axes_used(index).contains(axis)) read.insert(element->array);
+            });
+    return read.empty() ? loaded : read;
+}
+
 std::string stream_reason(const State& state, const Region& region, const Stream& stream) {
     const Diagram& diagram = state.diagram;
-    std::set<ArrayId> loaded;
-    for (const Role& role : roles_of(diagram, region, stream.axis))
-        loaded.insert(role.loaded.begin(), role.loaded.end());
+    const std::set<ArrayId> loaded = loaded_along(diagram, region, stream.axis);
     std::vector<std::string> carried;
     for (const ArrayId array : loaded) carried.push_back(name_of(diagram, array));
     std::vector<std::string> around;
