@@ -63,6 +63,28 @@ std::set<std::string> gaps_of(const Diagram& diagram, const std::vector<SelfTest
     return gaps;
 }
 
+std::string with_axes(const Diagram& diagram, const Array& array) {
+    std::string names;
+    for (const AxisId axis : array.axes) names += (names.empty() ? "" : ", ") + diagram[axis].name;
+    return "`" + array.name + "[" + names + "]`";
+}
+
+/// Arrays of the caller that the derivation splits or joins axes of, a line each.
+std::vector<std::string> changed_shapes(const Loaded& loaded) {
+    std::vector<std::string> changed;
+    for (const Array& plain : loaded.plain.arrays) {
+        if (plain.role != ArrayRole::Input && plain.role != ArrayRole::Output) continue;
+        const std::optional<ArrayId> id = find_array(loaded.state.diagram, plain.name);
+        if (!id) continue;
+        const std::string before = with_axes(loaded.plain, plain);
+        const std::string after = with_axes(loaded.state.diagram, loaded.state.diagram[*id]);
+        if (before != after)
+            changed.push_back(before + " is passed as " + after +
+                              ": the same elements in another shape");
+    }
+    return changed;
+}
+
 /// The arguments of the gradient's own export.
 Arguments for_gradient(const Arguments& arguments) {
     Arguments result = arguments;
@@ -103,6 +125,8 @@ int report(const Arguments& arguments, const std::vector<ExportedProgram>& parts
                    (kernels == 1 ? " kernel" : " kernels") + " for " + part.kernels.program.target +
                    ", " + std::to_string(cases) + (cases == 1 ? " case" : " cases") +
                    " of self-test -> " + arguments.output + "/\n");
+        for (const std::string& changed : changed_shapes(part.loaded))
+            print_talk("  " + changed + "\n");
     }
     return kOk;
 }
