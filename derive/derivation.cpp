@@ -121,6 +121,49 @@ constexpr std::array kRules = {
 };
 // clang-format on
 
+/// A clause of commands: how usage texts spell it, and whether a command has one.
+struct Clause {
+    std::string_view keyword;
+    std::string_view spelled;
+    std::string_view other;  ///< another spelling
+    bool (*stands_in)(const Command&) = nullptr;
+};
+
+// clang-format off
+constexpr std::array kClauses = {
+    Clause{"[...]", "ARRAY[AXIS", "", [](const Command& c) { return !c.axes.empty(); }},
+    Clause{"of",    "of",         "", [](const Command& c) { return !c.of.empty(); }},
+    Clause{"=",     "= VALUE",    "", [](const Command& c) { return !c.value.empty(); }},
+    Clause{"as",    "as",         "", [](const Command& c) { return !c.as.empty(); }},
+    Clause{"by",    "by SIZE",    "= SIZE", [](const Command& c) { return c.size.has_value(); }},
+    Clause{"at",    "at",         "", [](const Command& c) { return !c.at.empty(); }},
+    Clause{"to",    "to",         "", [](const Command& c) { return !c.to.empty(); }},
+    Clause{"in",    "in",         "", [](const Command& c) { return !c.in.empty(); }},
+};
+// clang-format on
+
+/// Whether the words stand in a usage text, as `by SIZE` does in `group AXIS by SIZE [at LEVEL]`.
+bool has_words(std::string_view usage, std::string_view words) {
+    if (words.empty()) return false;
+    const auto ends = [&](std::size_t at) {
+        return at >= usage.size() || std::string_view(" [],").find(usage[at]) != usage.npos;
+    };
+    for (std::size_t at = usage.find(words); at != usage.npos; at = usage.find(words, at + 1))
+        if (at > 0 && ends(at - 1) && ends(at + words.size())) return true;
+    return false;
+}
+
+/// The refusal of a clause that the rule's usage does not name.
+std::optional<NotApplicable> why_not_taken(const Rule& rule, const Command& command) {
+    for (const Clause& clause : kClauses)
+        if (clause.stands_in(command) && !has_words(rule.usage, clause.spelled) &&
+            !has_words(rule.usage, clause.other))
+            return out_of_place(
+                "`" + command.rule + "` takes no `" + std::string(clause.keyword) + "`",
+                "write `" + std::string(rule.usage) + "`");
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::span<const Rule> all_rules() {
@@ -138,7 +181,8 @@ std::string rules_page() {
         "# Rules\n\n"
         "Printed from the rule catalogue (`derive/derivation.cpp`); a test keeps it current. Each "
         "rule takes a state and "
-        "a command and returns the next state, or the reason why not.\n";
+        "a command and returns the next state, or the reason why not. A command has no clause that "
+        "the usage does not name.\n";
     for (const Rule& rule : kRules) {
         page += "\n## " + std::string(rule.name) + "\n\n";
         page += "* usage: `" + std::string(rule.usage) + "`\n";
@@ -155,17 +199,21 @@ State initial_state(const Diagram& diagram) {
 }
 
 Outcome apply(const State& state, const Command& command) {
+    const Rule* const rule = find_rule(command.rule);
+    if (rule != nullptr)
+        if (std::optional<NotApplicable> refusal = why_not_taken(*rule, command))
+            return *std::move(refusal);
     for (const std::string& wanted : command.as)
         if (!syntax::is_name(wanted))
             return out_of_place("`" + wanted + "` cannot be a name",
                                 "a name is letters, digits and `_`, not beginning with a digit, "
                                 "and no reserved word");
-    if (const Rule* rule = find_rule(command.rule)) return rule->apply(state, command);
+    if (rule != nullptr) return rule->apply(state, command);
     std::vector<std::string> names;
     std::string list;
-    for (const Rule& rule : kRules) {
-        names.emplace_back(rule.name);
-        list += (list.empty() ? "" : ", ") + std::string(rule.name);
+    for (const Rule& known : kRules) {
+        names.emplace_back(known.name);
+        list += (list.empty() ? "" : ", ") + std::string(known.name);
     }
     const std::optional<std::string> near = nearest(command.rule, names);
     return out_of_place("there is no rule `" + command.rule + "`",
@@ -197,6 +245,14 @@ std::string list_regions(const State& state) {
 }
 
 }  // namespace
+
+std::string undo_first(const State& state, std::string_view rule, AxisId axis,
+                       const Region& region) {
+    std::string command = std::string(rule) + " " + state.diagram[axis].name;
+    if (state.relabelling.regions.size() > 1)
+        command += " in " + region_name(state.diagram, region);
+    return "`" + command + "` first";
+}
 
 std::variant<std::size_t, NotApplicable> find_region(const State& state, const std::string& name) {
     const std::vector<Region>& regions = state.relabelling.regions;
@@ -241,8 +297,7 @@ Outcome set_size(const State& state, const Command& command) {
 }
 
 Outcome schedule(const State& state, const Command& command) {
-    if (command.names.size() != 1 || command.value.empty() || command.size || !command.as.empty() ||
-        !command.at.empty() || !command.to.empty())
+    if (command.names.size() != 1 || command.value.empty())
         return out_of_place("it takes a choice and its value",
                             "write `schedule stages = 3 in O` or `schedule stages of K = 3 in O`");
     const auto region = find_region(state, command.in);

@@ -44,5 +44,8 @@ struct Rule {
 /// The region that a command names; the only one when the name is empty.
 [[nodiscard]] std::variant<std::size_t, NotApplicable> find_region(const State& state,
                                                                    const std::string& name);
+/// What a refusal tells to do first: the command, `ungroup` or `unstream`, as it applies here.
+[[nodiscard]] std::string undo_first(const State& state, std::string_view rule, AxisId axis,
+                                     const Region& region);
 
 }  // namespace napkin

@@ -242,6 +242,8 @@ Outcome commute(const State& state, const Command& command) {
     for (const std::string& name : command.names)
         if (!find_array(state.diagram, name))
             return out_of_place("there is no array or pair of axes `" + name + "`", "");
+    if (!command.as.empty())
+        return out_of_place("factors that change places get no name", "leave `as` out");
     return commute_factors(state, command, source);
 }
 

@@ -338,9 +338,10 @@ std::string known_name(const State& state, const Region& region, const std::stri
     std::optional<std::string> origin;
     for (const Region& each : before.relabelling.regions) {
         if (region_name(before.diagram, each) == name) return name;
-        for (const Group& group : each.groups)
-            if (!origin && before.diagram[group.axis].name == axis)
-                origin = region_name(before.diagram, each);
+        const auto is_cut = [&](const auto& cut) { return before.diagram[cut.axis].name == axis; };
+        if (!origin && (std::any_of(each.groups.begin(), each.groups.end(), is_cut) ||
+                        std::any_of(each.streams.begin(), each.streams.end(), is_cut)))
+            origin = region_name(before.diagram, each);
     }
     return origin.value_or(name);
 }
@@ -364,10 +365,12 @@ std::optional<NotApplicable> settle_regions(State& state, const State& before) {
             return false;
         });
         if (refusal) return refusal;
-        if (const std::optional<NotApplicable> reason = why_not_streamed(state, region))
-            return NotApplicable{reason->reason,
-                                 "`unstream " + state.diagram[region.streams.front().axis].name +
-                                     " in " + region_name(state.diagram, region) + "` first"};
+        if (const std::optional<NotApplicable> reason = why_not_streamed(state, region)) {
+            const std::string& axis = state.diagram[region.streams.front().axis].name;
+            return NotApplicable{
+                reason->reason,
+                "`unstream " + axis + " in " + known_name(state, region, axis, before) + "` first"};
+        }
     }
     return std::nullopt;
 }

@@ -190,12 +190,14 @@ Outcome fuse(const State& state, const Command& command) {
 }
 
 Outcome unfuse(const State& state, const Command& command) {
-    const auto found =
-        find_region(state, command.names.empty() ? command.in : command.names.front());
+    if (command.names.size() != 1)
+        return out_of_place("it takes one array", "write `unfuse ARRAY`");
+    const auto found = find_region(state, command.names.front());
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
     const Region region = state.relabelling.regions[std::get<std::size_t>(found)];
     if (!region.streams.empty())
-        return NotApplicable{"the region is streamed", "`unstream` it first"};
+        return NotApplicable{"the region is streamed",
+                             undo_first(state, "unstream", region.streams.front().axis, region)};
     std::map<BoxId, Region> parts;
     for (StatementId id : region.statements) parts[state.diagram[id].box].statements.push_back(id);
     if (parts.size() < 2) return unfuse_box(state, command, region);

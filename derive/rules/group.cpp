@@ -44,7 +44,8 @@ Outcome group(const State& state, const Command& command) {
     const std::string& name = diagram[site.axis].name;
     for (const Stream& stream : region.streams)
         if (stream.axis == site.axis)
-            return out_of_place("`" + name + "` is streamed here", "`unstream` it first");
+            return out_of_place("`" + name + "` is streamed here",
+                                undo_first(state, "unstream", site.axis, region));
     for (const StatementId id : region.statements)
         if (const Select* select = std::get_if<Select>(&diagram[id].body))
             for (const Stream& stream : region.streams)
@@ -52,7 +53,7 @@ Outcome group(const State& state, const Command& command) {
                     return NotApplicable{"`" + name + "` ranks what is selected along `" +
                                              diagram[stream.axis].name +
                                              "`, which is streamed here: all ranks are kept",
-                                         "`unstream` it first"};
+                                         undo_first(state, "unstream", stream.axis, region)};
     if (std::optional<NotApplicable> refusal = why_not_grouped(diagram, region, site.axis))
         return with_unfusing(state, region, {site.axis}, std::move(*refusal),
                              [&](const State& apart, const Region& part) {
@@ -69,7 +70,7 @@ Outcome group(const State& state, const Command& command) {
         if (group.level == site.level)
             return out_of_place("`" + name + "` is grouped by " + std::to_string(group.size) +
                                     " at " + std::string(name_of(group.level)) + " already",
-                                "`ungroup " + name + "` first");
+                                undo_first(state, "ungroup", site.axis, region));
         const bool outer = group.level < site.level;
         if (outer ? group.size < *command.size : group.size > *command.size)
             return out_of_place("a group at a lower level lies inside one of " +

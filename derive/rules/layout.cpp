@@ -176,6 +176,8 @@ Outcome layout(const State& state, const Command& command) {
                                       "name a copy: `" + print(command) + " as NAME`")
                        : out_of_place("`" + array.name + "` needs no copy: it is saved so",
                                       "leave `as` out");
+    if (!command.in.empty() && array.role != ArrayRole::Input)
+        return out_of_place("`in` says which region reads the copy of an input", "leave `in` out");
     if (!callers) return of_wire(state, command, asked);
     const std::string& wanted = command.as.front();
     if (find_array(state.diagram, wanted) || find_axis(state.diagram, wanted))

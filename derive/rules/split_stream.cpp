@@ -41,7 +41,8 @@ std::optional<NotApplicable> why_not_split(const State& state, const Region& reg
     const std::string& name = diagram[axis].name;
     for (const Group& group : region.groups)
         if (group.axis == axis)
-            return out_of_place("`" + name + "` is grouped here", "`ungroup " + name + "` first");
+            return out_of_place("`" + name + "` is grouped here",
+                                undo_first(state, "ungroup", axis, region));
     for (const Stream& stream : region.streams) {
         if (stream.axis == axis && stream.size > size)
             return out_of_place("chunks of " + std::to_string(stream.size) +

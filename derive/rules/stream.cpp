@@ -27,14 +27,15 @@ namespace napkin::rules {
 
 namespace {
 
-std::optional<NotApplicable> why_not_here(const Diagram& diagram, const Region& region,
+std::optional<NotApplicable> why_not_here(const State& state, const Region& region,
                                           const Site& site) {
+    const Diagram& diagram = state.diagram;
     const std::string& name = diagram[site.axis].name;
     for (const Group& group : region.groups)
         if (group.axis == site.axis)
             return out_of_place(
                 "`" + name + "` is grouped at " + std::string(name_of(group.level)) + " here",
-                "`ungroup " + name + "` first");
+                undo_first(state, "ungroup", site.axis, region));
     for (const StatementId id : region.statements)
         if (const Select* select = std::get_if<Select>(&diagram[id].body))
             for (const Group& group : region.groups)
@@ -42,12 +43,12 @@ std::optional<NotApplicable> why_not_here(const Diagram& diagram, const Region& 
                     return NotApplicable{"`" + diagram[group.axis].name +
                                              "` ranks what is selected along `" + name +
                                              "` and is grouped here: all ranks are kept",
-                                         "`ungroup " + diagram[group.axis].name + "` first"};
+                                         undo_first(state, "ungroup", group.axis, region)};
     for (const Stream& stream : region.streams)
         if (stream.axis == site.axis && stream.level == site.level)
             return out_of_place("`" + name + "` is streamed by " + std::to_string(stream.size) +
                                     " at " + std::string(name_of(stream.level)) + " already",
-                                "`unstream " + name + "` first");
+                                undo_first(state, "unstream", site.axis, region));
     return std::nullopt;
 }
 
@@ -231,8 +232,7 @@ Outcome stream(const State& state, const Command& command) {
     if (!command.as.empty() && !as_written)
         return out_of_place("streaming names nothing", "leave out `as`, or say `as written`");
     const Region& region = state.relabelling.regions[site.region];
-    if (std::optional<NotApplicable> refusal = why_not_here(state.diagram, region, site))
-        return *refusal;
+    if (std::optional<NotApplicable> refusal = why_not_here(state, region, site)) return *refusal;
     for (const Stream& stream : region.streams) {
         if (stream.axis != site.axis) continue;
         const bool outer = stream.level < site.level;

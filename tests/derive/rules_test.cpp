@@ -1,4 +1,6 @@
 // Each rule: a golden of what it changes, with the law and the conditions that it checked.
+#include <algorithm>
+
 #include "derive/state.h"
 #include "diagrams/compare.h"
 #include "tests/derive/programs.h"
@@ -139,6 +141,67 @@ TEST_CASE("derivation files: what is printed is read back") {
         REQUIRE_EQ(parsed.size(), 1);
         CHECK_EQ(print(parsed.front()), text);
     }
+}
+
+TEST_CASE("a clause that a rule does not take is refused") {
+    const Diagram diagram = load(kDiagram);
+    for (const auto& [steps, reason] : {
+             std::pair{"fuse all in ZZ",
+                       "`fuse` takes no `in`; write `fuse ARRAY, ARRAY... | fuse "
+                       "all`"},
+             std::pair{"fuse all by 7", "`fuse` takes no `by`"},
+             std::pair{"fuse S, P in P", "`fuse` takes no `in`"},
+             std::pair{"unfuse S at l1", "`unfuse` takes no `at`; write `unfuse ARRAY`"},
+             std::pair{"unfuse in S", "`unfuse` takes no `in`"},
+             std::pair{"unfuse S, P", "it takes one array"},
+             std::pair{"retype S to bf16 by 7", "`retype` takes no `by`"},
+             std::pair{"group q by 64 to bf16", "`group` takes no `to`"},
+             std::pair{"group q by 64 as foo", "`group` takes no `as`"},
+             std::pair{"group q by 64 as 9", "`group` takes no `as`"},
+             std::pair{"stream x by 8 as chunk in O", "streaming names nothing"},
+             std::pair{"split-stream x by 8 at l1 in O", "`split-stream` takes no `at`"},
+             std::pair{"split-axis q as q1 by 16 in O", "`split-axis` takes no `in`"},
+             std::pair{"set q = 512 in O", "`set` takes no `in`; write `set AXIS = SIZE`"},
+             std::pair{"layout S[h, x, q] in O", "`in` says which region reads the copy"},
+             std::pair{"commute P, V in O as W", "leave `as` out"},
+             std::pair{"schedule stages by 3 in O", "`schedule` takes no `by`"},
+         }) {
+        const std::string said = refusal(diagram, steps);
+        INFO(steps, " said: ", said);
+        CHECK(said.find(reason) != std::string::npos);
+    }
+}
+
+TEST_CASE("a rule takes the clauses that its usage names, and no others") {
+    struct Clause {
+        std::string word;
+        std::vector<std::string> spelled;
+        void (*add)(Command&);
+    };
+    const std::vector<Clause> clauses = {
+        {"[...]", {"ARRAY[AXIS"}, [](Command& c) { c.axes = {"d"}; }},
+        {"of", {" of ", "[of "}, [](Command& c) { c.of = "K"; }},
+        {"=", {"= VALUE"}, [](Command& c) { c.value = "3"; }},
+        {"as", {" as ", "[as "}, [](Command& c) { c.as = {"fresh"}; }},
+        {"by", {" by ", "= SIZE"}, [](Command& c) { c.size = 4; }},
+        {"at", {" at ", "[at "}, [](Command& c) { c.at = "l1"; }},
+        {"to", {" to "}, [](Command& c) { c.to = "bf16"; }},
+        {"in", {" in ", "[in "}, [](Command& c) { c.in = "O"; }},
+    };
+    const State state = initial_state(load(kDiagram));
+    for (const Rule& rule : all_rules())
+        for (const Clause& clause : clauses) {
+            Command command = commands(std::string(rule.example)).front();
+            clause.add(command);
+            INFO(print(command));
+            const bool takes = std::any_of(
+                clause.spelled.begin(), clause.spelled.end(),
+                [&](const std::string& text) { return rule.usage.find(text) != text.npos; });
+            const Outcome outcome = apply(state, command);
+            const NotApplicable* const refused = std::get_if<NotApplicable>(&outcome);
+            const std::string said = "`" + std::string(rule.name) + "` takes no `" + clause.word;
+            CHECK_EQ(refused != nullptr && refused->reason == said + "`", !takes);
+        }
 }
 
 TEST_CASE("derivation files: commands are on lines of their own, or apart by semicolons") {

@@ -134,7 +134,7 @@ private:
         for (const AxisId axis : order) command.axes.push_back(diagram_[axis].name);
         const bool callers = array.role == ArrayRole::Input || array.role == ArrayRole::Output;
         if (callers) command.as = {array.name + "_laid"};
-        if (callers && pick(3) == 0) command.in = name(region());
+        if (array.role == ArrayRole::Input && pick(3) == 0) command.in = name(region());
     }
     void split_stream(Command& command) {
         const Region& where = region();
