@@ -130,6 +130,10 @@ bool writes_derivation(const std::string& command) {
     return command == "derive" || command == "search";
 }
 
+bool writes_page(const std::string& command) {
+    return command == "report" || command == "lecture";
+}
+
 bool is_derivation(const std::string& text) {
     SourceMap sources;
     const Result<std::vector<Command>> commands = parse_derivation(sources, sources.add("", text));
@@ -165,7 +169,11 @@ std::optional<Diagnostic> refuse_output(const Arguments& arguments, const std::s
         if (is_same_file(input, path)) return output_is_input(path, input);
     if (writes_derivation(arguments.command)) return refuse_derivation(path);
     const std::string source = source_at(arguments, path);
-    return source.empty() ? std::nullopt : std::optional(output_is_source(path, source));
+    if (!source.empty()) return output_is_source(path, source);
+    const std::string ending = fs::path(path).extension();  // none of a device or a pipe
+    if (writes_page(arguments.command) && !ending.empty() && ending != ".html")
+        return page_ending_unknown(path);
+    return std::nullopt;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ inline constexpr std::string_view kMeasuredBy = "as `napkin calibrate` measured 
 
 /// Why a command must not write where its arguments say: to a file that it reads (by whatever
 /// name), or over a diagram, derivation, quiz, schedule, machine or hypothesis that it did not
-/// write.
+/// write; or a page to a file whose ending is of something else.
 [[nodiscard]] std::optional<Diagnostic> refuse_outputs(const Arguments& arguments);
 /// Why a derivation must not be saved there: what stands there is none, and would be lost.
 [[nodiscard]] std::optional<Diagnostic> refuse_derivation(const std::string& path);

@@ -214,6 +214,11 @@ Diagnostic mask_ending_unknown(const std::string& path) {
                        "`--as ncd -o FOLDER` a diagram");
 }
 
+Diagnostic page_ending_unknown(const std::string& path) {
+    return plain_error("E9096", "`" + path + "` does not end as a page does",
+                       "it is a page for a browser: name a file that ends in `.html`");
+}
+
 Diagnostic mask_form_unfit(const std::string& form, const std::string& path) {
     return plain_error(
         "E9036", "`--as " + form + "` is not of `" + path + "`",

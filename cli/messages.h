@@ -52,6 +52,7 @@ namespace napkin::cli {
 /// With those that there are, `M in kernel O`.
 [[nodiscard]] Diagnostic no_such_mask(const std::vector<std::string>& masks);
 [[nodiscard]] Diagnostic mask_ending_unknown(const std::string& path);
+[[nodiscard]] Diagnostic page_ending_unknown(const std::string& path);
 [[nodiscard]] Diagnostic mask_form_unfit(const std::string& form, const std::string& path);
 [[nodiscard]] Diagnostic option_of_a_diagram(const std::string& option, const std::string& path);
 [[nodiscard]] Diagnostic diagram_for_derivation(const std::string& path);

@@ -1,5 +1,7 @@
 #include "cli/recorded.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -19,18 +21,62 @@ struct Header {
     std::string device;
 };
 
-/// A row of a file with that header; throws what the JSON library does.
-std::optional<RecordedRow> row_of(const Json& line, const Header& header) {
-    const char* const time = line.contains("us") ? "us" : "napkin_us";
-    if (!line.contains(time) || line[time].is_null()) return std::nullopt;
-    // What computes something else may be as fast as it likes.
-    if (line.value("verdict", "") == "wrong" || line.contains("napkin_wrong")) return std::nullopt;
+const char* key_of_time(const Json& line) {
+    return line.contains("us") ? "us" : "napkin_us";
+}
+
+const char* key_of_name(const Json& line) {
+    return line.contains("diagram") ? "diagram" : "workload";
+}
+
+/// Whether a line is of a kernel that has a time and computes what it should: what computes
+/// something else may be as fast as it likes.
+bool is_timed(const Json& line) {
+    const auto time = line.find(key_of_time(line));
+    return time != line.end() && !time->is_null() && line.value("verdict", "") != "wrong" &&
+           !line.contains("napkin_wrong");
+}
+
+bool holds_numbers(const Json& json) {
+    return json.is_object() &&
+           std::all_of(json.begin(), json.end(), [](const Json& each) { return each.is_number(); });
+}
+
+bool holds_texts(const Json& json) {
+    return json.is_array() &&
+           std::all_of(json.begin(), json.end(), [](const Json& each) { return each.is_string(); });
+}
+
+/// What of a line is of another kind than it must be; empty where nothing is.
+std::string wrong_texts(const Json& line) {
+    if (!line.is_object()) return "it is no object";
+    for (const char* key : {"target", "device", "verdict"})
+        if (line.contains(key) && !line[key].is_string())
+            return fmt::format("its `{}` is no text", key);
+    return "";
+}
+
+/// What a row with a time lacks; empty where it is whole.
+std::string wrong_row(const Json& line) {
+    const char* const time = key_of_time(line);
+    const char* const name = key_of_name(line);
+    if (!line[time].is_number()) return fmt::format("its `{}` is no number", time);
+    if (!line.contains(name)) return "it has no `workload`, and no `diagram` either";
+    if (!line[name].is_string()) return fmt::format("its `{}` is no text", name);
+    if (!line.contains("sizes")) return "it has no `sizes`";
+    if (!holds_numbers(line["sizes"])) return "its `sizes` are not a number for each axis";
+    if (line.contains("steps") && !holds_texts(line["steps"])) return "its `steps` are no texts";
+    return line[time].get<double>() > 0 ? "" : "its time is not more than zero";
+}
+
+/// A whole row of a file with that header.
+RecordedRow row_of(const Json& line, const Header& header) {
     RecordedRow row;
-    row.seconds = line[time].get<double>() * kMicrosecond;
-    row.name = line.contains("diagram") ? line["diagram"] : line.at("workload");
+    row.seconds = line[key_of_time(line)].get<double>() * kMicrosecond;
+    row.name = line[key_of_name(line)];
     row.target = line.value("target", header.target);
     row.device = line.value("device", header.device);
-    row.sizes = line.at("sizes").get<std::map<std::string, double>>();
+    row.sizes = line["sizes"].get<std::map<std::string, double>>();
     row.tells_steps = line.contains("steps");
     if (row.tells_steps) row.steps = line["steps"].get<std::vector<std::string>>();
     return row;
@@ -57,16 +103,15 @@ Result<std::vector<RecordedRow>> read_recorded(const std::string& path) {
         if (line.empty()) continue;
         try {
             const Json json = Json::parse(line);
-            if (!json.is_object()) return recorded_unreadable(path, number, "it is no object");
+            std::string wrong = wrong_texts(json);
+            if (wrong.empty() && is_timed(json)) wrong = wrong_row(json);
+            if (!wrong.empty()) return recorded_unreadable(path, number, wrong);
             if (number == 1) header = {json.value("target", ""), json.value("device", "")};
-            if (std::optional<RecordedRow> row = row_of(json, header)) {
-                if (!(row->seconds > 0))
-                    return recorded_unreadable(path, number, "its time is not more than zero");
-                row->file = path;
-                rows.push_back(std::move(*row));
-            }
-        } catch (const Json::exception& wrong) {
-            return recorded_unreadable(path, number, wrong.what());
+            if (!is_timed(json)) continue;
+            rows.push_back(row_of(json, header));
+            rows.back().file = path;
+        } catch (const Json::exception&) {
+            return recorded_unreadable(path, number, "it is no JSON");
         }
     }
     return rows;

@@ -87,7 +87,8 @@ private:
         } else if (value->denominator != 1) {
             context_.report(messages::size_not_whole(
                 place, name,
-                std::to_string(value->numerator) + "/" + std::to_string(value->denominator)));
+                std::to_string(value->numerator) + "/" + std::to_string(value->denominator),
+                false));
         } else if (value->numerator < 1) {
             context_.report(
                 messages::size_below_one(place, name, std::to_string(value->numerator)));
@@ -117,7 +118,7 @@ private:
             const std::string& name = item.source->name.text;
             const std::string size = napkin::print(context_.diagram, number(literal->value));
             context_.report(is_whole ? messages::size_too_large(expression.span, name, size)
-                                     : messages::size_not_whole(expression.span, name, size));
+                                     : messages::size_not_whole(expression.span, name, size, true));
             return std::nullopt;
         }
         if (const auto* name = std::get_if<syntax::Reference>(&expression.node))

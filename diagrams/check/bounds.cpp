@@ -194,7 +194,33 @@ private:
             array.indexes = axis;
     }
 
+    /// The axes that are the indices of a read, in order.
+    static std::vector<AxisId> axes_read(const Read& element) {
+        std::vector<AxisId> axes;
+        for (const Expression& index : element.index)
+            if (const AxisIndex* plain = std::get_if<AxisIndex>(&index.node))
+                axes.push_back(plain->axis);
+        return axes;
+    }
+
+    /// `W[d, f]`, as it is written, without the axes that are woven in.
+    std::string with_axes(const Array& array, const std::vector<AxisId>& axes) const {
+        std::string names;
+        for (const AxisId axis : axes)
+            if (!context_.diagram[axis].woven)
+                names += (names.empty() ? "" : ", ") + context_.diagram[axis].name;
+        return array.name + "[" + names + "]";
+    }
+
     void report_sizes(const Expression& access, const Position& position) {
+        const Read& element = std::get<Read>(access.node);
+        const Array& array = context_.diagram[element.array];
+        const std::vector<AxisId> read = axes_read(element);
+        if (std::is_permutation(read.begin(), read.end(), array.axes.begin(), array.axes.end())) {
+            context_.report(messages::axes_swapped(position.index->span, with_axes(array, read),
+                                                   with_axes(array, array.axes)));
+            return;
+        }
         const AxisId index = std::get<AxisIndex>(position.index->node).axis;
         context_.report(messages::sizes_differ(
             position.index->span, array_name(access), context_.axis(index).name, size_text(index),

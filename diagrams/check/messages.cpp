@@ -23,9 +23,10 @@ std::string help_for(std::string_view name, std::string_view meant, std::string 
 
 }  // namespace
 
-Diagnostic unknown_name(Span place, std::string_view name, std::string_view meant) {
-    std::string help = join({"declare it: `axis ", name, " = 128`, `input ", name,
-                             " : f32`, or a statement before this one"});
+Diagnostic unknown_name(Span place, std::string_view name, std::string_view meant, bool in_index) {
+    const std::string value = join({"`param ", name, " = 1e-5`, `input ", name, " : f32`, "});
+    std::string help = join({"declare it: ", in_index ? "" : value, "`axis ", name,
+                             " = 128`, or a statement before this one"});
     if (name == "true") help = "a condition is a comparison: `0 == 0` always holds";
     if (name == "false") help = "a condition is a comparison: `0 == 1` never holds";
     return make_error("E0201", place, join({"nothing is named ", quoted(name)}), "unknown name",
@@ -151,16 +152,24 @@ Diagnostic sizes_differ(Span place, std::string_view array, std::string_view ind
                             index, " < size(", axis, ") then ... else ...`"}));
 }
 
+Diagnostic axes_swapped(Span place, std::string_view read, std::string_view declared) {
+    return make_error(
+        "E0320", place,
+        join({quoted(read), " has the axes of ", quoted(declared), " in another order"}),
+        "sizes are not equal", join({"swap the indices: ", quoted(declared)}));
+}
+
 Diagnostic size_below_one(Span place, std::string_view axis, std::string_view size) {
     return make_error("E0304", place,
                       join({"axis ", quoted(axis), " has size ", size, ", and the least is 1"}),
                       "this size");
 }
 
-Diagnostic size_not_whole(Span place, std::string_view axis, std::string_view size) {
-    return make_error("E0305", place,
-                      join({"axis ", quoted(axis), " has size ", size, ", which is not whole"}),
-                      "this size", "`//` divides and rounds down");
+Diagnostic size_not_whole(Span place, std::string_view axis, std::string_view size,
+                          bool is_number) {
+    return make_error(
+        "E0305", place, join({"axis ", quoted(axis), " has size ", size, ", which is not whole"}),
+        "this size", is_number ? "sizes are whole numbers" : "`//` divides and rounds down");
 }
 
 Diagnostic cyclic_size(Span place, std::string_view axis) {

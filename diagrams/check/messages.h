@@ -14,8 +14,8 @@
 namespace napkin::messages {
 
 // Names. `meant` is the nearest known name, empty when there is none.
-[[nodiscard]] Diagnostic unknown_name(Span place, std::string_view name,
-                                      std::string_view meant);  // E0201
+[[nodiscard]] Diagnostic unknown_name(Span place, std::string_view name, std::string_view meant,
+                                      bool in_index);  // E0201
 [[nodiscard]] Diagnostic unknown_axis(Span place, std::string_view name, std::string_view meant,
                                       std::size_t more_places);  // E0202
 [[nodiscard]] Diagnostic unknown_array(Span place, std::string_view name,
@@ -46,10 +46,13 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic sizes_differ(Span place, std::string_view array, std::string_view index,
                                       std::string_view index_size, std::string_view axis,
                                       std::string_view axis_size);  // E0303
+/// Sizes differ where a read has the array's axes in another order than `declared`, `W[d, f]`.
+[[nodiscard]] Diagnostic axes_swapped(Span place, std::string_view read,
+                                      std::string_view declared);  // E0320
 [[nodiscard]] Diagnostic size_below_one(Span place, std::string_view axis,
                                         std::string_view size);  // E0304
-[[nodiscard]] Diagnostic size_not_whole(Span place, std::string_view axis,
-                                        std::string_view size);           // E0305
+[[nodiscard]] Diagnostic size_not_whole(Span place, std::string_view axis, std::string_view size,
+                                        bool is_number);                  // E0305
 [[nodiscard]] Diagnostic cyclic_size(Span place, std::string_view axis);  // E0306
 [[nodiscard]] Diagnostic too_many_elements(Span place, std::string_view array,
                                            std::string_view product);  // E0307

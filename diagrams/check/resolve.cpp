@@ -118,7 +118,8 @@ Resolver::Maybe Resolver::diagram_name(const syntax::Name& name, Span span, cons
         return std::nullopt;
     }
     std::vector<std::string> known = names_of(context_.places);
-    context_.report(messages::unknown_name(span, name.text, suggestion(name.text, known)));
+    context_.report(
+        messages::unknown_name(span, name.text, suggestion(name.text, known), scope.in_index));
     return std::nullopt;
 }
 
@@ -130,7 +131,9 @@ Resolver::Maybe Resolver::node(const syntax::Access& access, Span span, const Sc
     }
     if (const auto let = context_.lets.find(name); let != context_.lets.end())
         return let_value(*let->second, access.index, span, scope);
-    std::optional<std::vector<Expression>> index = arguments(access.index, scope);
+    Scope brackets = scope;
+    brackets.in_index = true;
+    std::optional<std::vector<Expression>> index = arguments(access.index, brackets);
     const auto found = context_.arrays.find(name);
     if (found == context_.arrays.end()) {
         const Span place = placed(access.array.span, scope);

@@ -33,6 +33,7 @@ struct Scope {
     std::string definition;     ///< the definition being replaced; its names only are visible
     std::optional<Span> place;  ///< where library text is said to stand: at its call
     std::vector<OpenReduction> open;
+    bool in_index = false;           ///< in the brackets of an array
     std::vector<Expression> guards;  ///< conditions that hold here
     std::vector<std::string> calls;  ///< definitions and lets around this place
 };

@@ -85,6 +85,18 @@ bool Cursor::expect_close(const Token& open, std::string_view what) {
     return false;
 }
 
+bool Cursor::expect_list_close(const Token& open) {
+    if (at(TokenKind::Identifier) && open.match != kNoMatch) return accept_comma();
+    return expect_close(open, "`,` or ");
+}
+
+bool Cursor::accept_comma() {
+    if (accept(TokenKind::Comma)) return true;
+    if (at(TokenKind::Identifier))
+        fail(messages::expected(here(), "`,`", found(), "a comma stands between items of a list"));
+    return false;
+}
+
 void Cursor::expect_item_end() {
     if (!at_item_end()) fail(stray_token("the end of the line"));
 }
@@ -146,7 +158,7 @@ std::vector<Name> Cursor::expect_axes(std::string_view owner, std::string_view w
             return names;
         }
     } while (accept(TokenKind::Comma));
-    expect_close(open, "`,` or ");
+    expect_list_close(open);
     return names;
 }
 

@@ -62,6 +62,11 @@ public:
     bool expect_assign(std::string help);
     /// The partner of the bracket `open`; `what` could also have followed.
     bool expect_close(const Token& open, std::string_view what);
+    /// The same after a list of names, in which no product stands.
+    bool expect_list_close(const Token& open);
+    /// Whether another item of a list follows; a name that stands here instead of a comma is one
+    /// too.
+    bool accept_comma();
     /// The end of an item.
     void expect_item_end();
     /// A name that is no reserved word; `what` says of which kind of thing.

@@ -93,13 +93,14 @@ std::vector<AxisItem> LineParser::axis_items() {
             item.size = expressions_.parse();
         item.dynamic = cursor_.accept(TokenKind::Dynamic);
         items.push_back(std::move(item));
-    } while (cursor_.accept(TokenKind::Comma));
+    } while (cursor_.peek_second().kind == TokenKind::Assign ? cursor_.accept_comma()
+                                                             : cursor_.accept(TokenKind::Comma));
     return items;
 }
 
 InputLine LineParser::input_line() {
     cursor_.take();
-    InputLine line{targets("the name of an input")};
+    InputLine line{targets("the name of an input", true)};
     // A type holds for the arrays before it that have none.
     for (std::size_t i = line.arrays.size(); i-- > 1;) {
         if (line.arrays[i - 1].type) continue;
@@ -148,7 +149,7 @@ LineBody LineParser::output_line() {
 StatementLine LineParser::statement(bool output) {
     StatementLine line;
     line.output = output;
-    line.targets = targets("the name of an array");
+    line.targets = targets("the name of an array", false);
     std::string help = "a statement is `target[axes] = expression`";
     if (cursor_.at(TokenKind::EqualEqual)) help = "`=` defines, `==` compares";
     if (cursor_.expect_assign(std::move(help))) line.value = expressions_.parse();
@@ -166,12 +167,12 @@ OpaqueLine LineParser::opaque(bool output) {
         if (!cursor_.at(TokenKind::RightParen)) {
             do {
                 line.inputs.push_back(target("the name of an array", false));
-            } while (cursor_.accept(TokenKind::Comma));
+            } while (cursor_.accept_comma());
         }
         cursor_.expect_close(open, "`,` or ");
     }
     if (cursor_.expect(TokenKind::Arrow, "`->`", std::string(kForm)))
-        line.outputs = targets("the name of an array");
+        line.outputs = targets("the name of an array", true);
     return line;
 }
 
@@ -185,7 +186,12 @@ Target LineParser::target(std::string_view what, bool with_type) {
 }
 
 void LineParser::type_of(Target& target) {
-    if (!cursor_.accept(TokenKind::Colon)) return;
+    if (!cursor_.accept(TokenKind::Colon)) {
+        if (cursor_.at(TokenKind::Identifier) && element_type_named(cursor_.text(cursor_.peek())))
+            cursor_.fail(messages::expected(cursor_.here(), "`:`", cursor_.found(),
+                                            "a type stands after a colon, `X[q] : f32`"));
+        return;
+    }
     const Name name = cursor_.expect_name("the name of a type");
     if (cursor_.failed()) return;
     target.type = element_type_named(name.text);
@@ -194,11 +200,11 @@ void LineParser::type_of(Target& target) {
     cursor_.report(messages::unknown_type(name.span, name.text, type_meant_by(name.text)));
 }
 
-std::vector<Target> LineParser::targets(std::string_view what) {
+std::vector<Target> LineParser::targets(std::string_view what, bool at_end) {
     std::vector<Target> list;
     do {
         list.push_back(target(what, true));
-    } while (cursor_.accept(TokenKind::Comma));
+    } while (at_end ? cursor_.accept_comma() : cursor_.accept(TokenKind::Comma));
     return list;
 }
 
@@ -206,7 +212,7 @@ std::vector<Name> LineParser::names(TokenKind end, std::string_view what) {
     std::vector<Name> list;
     do {
         list.push_back(cursor_.expect_name(what));
-    } while (!cursor_.failed() && !cursor_.at(end) && cursor_.accept(TokenKind::Comma));
+    } while (!cursor_.failed() && !cursor_.at(end) && cursor_.accept_comma());
     return list;
 }
 

@@ -27,7 +27,8 @@ private:
     OpaqueLine opaque(bool output);
     Target target(std::string_view what, bool with_type);
     void type_of(Target& target);
-    std::vector<Target> targets(std::string_view what);
+    /// Where nothing else follows them, a comma is all that can be missing between two.
+    std::vector<Target> targets(std::string_view what, bool at_end);
 
     Cursor& cursor_;
     ExpressionParser& expressions_;
