@@ -42,6 +42,43 @@ std::optional<Formula> tile_width(const std::vector<Axis>& axes, const Footprint
     return high - low + Formula(1);
 }
 
+/// Indices of an axis in the innermost tile of a component, at the present sizes.
+std::int64_t present_width(const std::vector<Axis>& axes, const Component& component, AxisId axis) {
+    std::int64_t width = axes[axis.index()].extent;
+    for (const Partition* partition : component.path)
+        if (partition->axis == axis) width = std::min(width, partition->size);
+    return width;
+}
+
+/// The ideal width of quotients by a number, `k // 64`: where sizes divide, as many as go into what
+/// is divided, or one.
+std::optional<Formula> quotients_in_tile(const std::vector<Axis>& axes, const Component& component,
+                                         const Footprint& dimension, const SymbolicRanges& ranges) {
+    std::int64_t by = 0;
+    Footprint divided;
+    for (const Expression& index : dimension.index) {
+        const Apply* call = std::get_if<Apply>(&index.node);
+        if (call == nullptr || call->function != Function::FloorDivide) return std::nullopt;
+        const Number* number = std::get_if<Number>(&call->arguments[1].node);
+        if (number == nullptr || !number->is_integer || number->value < 1) return std::nullopt;
+        const auto value = static_cast<std::int64_t>(number->value);
+        if (by != 0 && by != value) return std::nullopt;
+        by = value;
+        divided.index.push_back(call->arguments[0]);
+    }
+    const std::optional<LinearWidth> linear = linear_width(axes, divided, true);
+    if (!linear) return std::nullopt;
+    std::int64_t present = linear->rest.value;
+    for (const auto& [axis, factor] : linear->factors)
+        present += factor.value * present_width(axes, component, axis);
+    if (present < 1) return std::nullopt;
+    if (present % by == 0) {
+        const std::optional<Formula> width = tile_width(axes, divided, ranges, true);
+        return width ? std::optional(floor_divide(*width, Formula(by))) : std::nullopt;
+    }
+    return by % present == 0 ? std::optional(Formula(1)) : std::nullopt;
+}
+
 /// The number of partitions of each axis in a component.
 std::map<AxisId, std::vector<Formula>> sizes_by_axis(const Component& component) {
     std::map<AxisId, std::vector<Formula>> sizes;
@@ -212,7 +249,9 @@ std::optional<Formula> widths_in_tile(const std::vector<Axis>& axes, const Compo
             std::any_of(dimension->index.begin(), dimension->index.end(),
                         [&](const Expression& e) { return axes_used(e).contains(*without); });
         if (left_out) continue;
-        const std::optional<Formula> width = tile_width(axes, *dimension, ranges, ideal);
+        std::optional<Formula> width;
+        if (ideal) width = quotients_in_tile(axes, component, *dimension, ranges);
+        if (!width) width = tile_width(axes, *dimension, ranges, ideal);
         if (!width) return std::nullopt;
         product = product * *width;
     }

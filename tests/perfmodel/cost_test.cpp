@@ -150,6 +150,17 @@ TEST_CASE("ideal transfers are the paper's") {
     const std::string grouped = attention(sizes, " weave h = 3\n weave g = 4 over Q\n");
     check_transfers(derived(grouped, std::string(kFlash) + "ungroup g\ngroup g by 2 at l1\n"),
                     "2hgqd + 2hgxqd/(g_q g_g)");
+    // Scales of groups of 64: a chunk reads those that it is of, one where it lies in a group.
+    const char* scaled =
+        "diagram scaled {\n axis m = 16, k = 512, n = 128, g = k // 64\n input X[m, k], W[k, n], "
+        "scale[g, n] : bf16\n output Y[m, n] : bf16 = sum(k) X[m, k] * (W[k, n] * scale[k // 64, "
+        "n])\n}\n";
+    for (const char* chunk : {"64", "128"})
+        check_transfers(derived(scaled, std::string("group n by 64\nstream k by ") + chunk),
+                        "mn + kn + kn/64 + mkn/g_n");
+    for (const char* chunk : {"32", "16"})
+        check_transfers(derived(scaled, std::string("group n by 64\nstream k by ") + chunk),
+                        "mn + kn + kn/s_k + mkn/g_n");
 }
 
 TEST_CASE("ideal memory keeps the leading terms") {
