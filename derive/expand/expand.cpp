@@ -308,16 +308,13 @@ void Expander::add_saves(Body& body, std::size_t k, Phase phase) {
 
 void Expander::add_compute(Body& body, const Statement& statement, Phase phase) {
     const std::size_t k = levels_.size() - 1;
-    for (ArrayId input : inputs_of(statement))
-        if (const View* view = phases_.views().find(input);
-            view != nullptr && phases_.is_late(*view)) {
-            const bool loaded =
-                std::any_of(body.begin(), body.end(), [&](const TileStatement& earlier) {
-                    const Load* load = std::get_if<Load>(&earlier.node);
-                    return load != nullptr && out_.variables[load->target.index()].array == input;
-                });
-            if (!loaded) add_load(body, *view, k);
-        }
+    for (const View& view : phases_.late_views(statement)) {
+        const bool loaded = std::any_of(body.begin(), body.end(), [&](const TileStatement& each) {
+            const Load* load = std::get_if<Load>(&each.node);
+            return load != nullptr && out_.variables[load->target.index()].array == view.view;
+        });
+        if (!loaded) add_load(body, view, k);
+    }
     Compute compute;
     compute.statement = statement;
     compute.level = levels_[k];

@@ -85,26 +85,36 @@ void Phases::rewrite_reads() {
     for (const Phase phase : in_order())
         for (Statement& statement : statements_[phase]) {
             statement = views_.rewrite_reads(std::move(statement));
-            if (phase != tail_at(0))
-                for (ArrayId input : inputs_of(statement)) read_early_.insert(input);
-            for (ArrayId input : inputs_of(statement))
-                read_at_[input] = std::max(read_at_[input], phase.depth);
+            for (ArrayId array : read_for(statement)) {
+                if (phase != tail_at(0)) read_early_.insert(array);
+                read_at_[array] = std::max(read_at_[array], phase.depth);
+            }
             if (phase == body_at(0) || phase.depth > 0)
                 chunked_.insert(statement.targets.begin(), statement.targets.end());
         }
     const std::size_t read = views_.views().size();
     if (out_.accumulator) rewrite_gauges(*out_.accumulator);
     invariant(views_.views().size() == read, "a gauge reads what no statement does");
-    // What a gather is indexed by is read when the gather is; outer gathers come after inner ones.
-    for (std::size_t i = views_.views().size(); i-- > 0;)
-        if (const View& view = views_.views()[i]; is_read_early(view))
-            for (const Expression& index : view.gather) read_early_.merge(arrays_read(index));
-    for (std::size_t i = views_.views().size(); i-- > 0;)
-        for (const Expression& index : views_.views()[i].gather)
-            for (ArrayId input : arrays_read(index))
-                read_at_[input] = std::max(read_at_[input], read_at_[views_.views()[i].view]);
     for (const Statement& statement : statements_[initial_at(0)])
         for (ArrayId target : statement.targets) chunked_.erase(target);  // a state is no chunk
+}
+
+/// What a gather is indexed by is read when the gather is; outer gathers come after inner ones.
+std::set<ArrayId> Phases::read_for(const Statement& statement) const {
+    const std::vector<ArrayId> inputs = inputs_of(statement);
+    std::set<ArrayId> read(inputs.begin(), inputs.end());
+    for (std::size_t i = views_.views().size(); i-- > 0;)
+        if (const View& view = views_.views()[i]; read.contains(view.view))
+            for (const Expression& index : view.gather) read.merge(arrays_read(index));
+    return read;
+}
+
+std::vector<View> Phases::late_views(const Statement& statement) const {
+    const std::set<ArrayId> read = read_for(statement);
+    std::vector<View> late;
+    for (const View& view : views_.views())
+        if (read.contains(view.view) && is_late(view)) late.push_back(view);
+    return late;
 }
 
 void Phases::rewrite_gauges(Accumulator& accumulator) {
@@ -147,9 +157,11 @@ std::size_t Phases::loop_of(const View& view, const std::vector<Stream>& loops) 
 
 bool Phases::is_late(const View& view) const {
     for (const Expression& index : view.gather)
-        for (ArrayId array : arrays_read(index))
+        for (ArrayId array : arrays_read(index)) {
+            if (out_.arrays[array.index()].role == ArrayRole::Parameter) continue;
             if (const View* inner = views_.find(array); inner == nullptr || is_late(*inner))
                 return true;
+        }
     return false;
 }
 
@@ -182,10 +194,7 @@ bool Phases::outlives_phase(ArrayId array) const {
     const auto defines = [&](const Statement& s) {
         return std::find(s.targets.begin(), s.targets.end(), array) != s.targets.end();
     };
-    const auto reads = [&](const Statement& s) {
-        const std::vector<ArrayId> inputs = inputs_of(s);
-        return std::find(inputs.begin(), inputs.end(), array) != inputs.end();
-    };
+    const auto reads = [&](const Statement& s) { return read_for(s).contains(array); };
     if (streamed_.empty()) return false;
     std::optional<Phase> written;
     for (const Phase phase : in_order()) {

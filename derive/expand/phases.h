@@ -54,6 +54,8 @@ public:
     [[nodiscard]] static std::size_t loop_of(const View& view, const std::vector<Stream>& loops);
     /// A gather by an index that the region itself computes is loaded where it is first read.
     [[nodiscard]] bool is_late(const View& view) const;
+    /// The late views that a statement is computed from, those that index another before it.
+    [[nodiscard]] std::vector<View> late_views(const Statement& statement) const;
     /// Whether the initial state or a chunk reads the view.
     [[nodiscard]] bool is_read_early(const View& view) const;
     /// Whether what is streamed inside a chunk reads the view, which only the chunk around it
@@ -62,7 +64,8 @@ public:
     /// The phase in which a level loads the view; `below` where no level from it on streams.
     [[nodiscard]] bool loaded_in(const View& view, Phase phase, bool below) const;
     [[nodiscard]] bool saved_in(ArrayId array, Phase phase) const;
-    /// Whether an array is computed in one phase of a streamed region and read in a later one.
+    /// Whether an array is computed in one phase of a streamed region and read in a later one,
+    /// by a gather's index too.
     [[nodiscard]] bool outlives_phase(ArrayId array) const;
 
 private:
@@ -72,6 +75,8 @@ private:
     void collect_phases(const Accumulator& accumulator);
     [[nodiscard]] std::vector<Phase> in_order() const;
     void rewrite_reads();
+    /// What a statement reads, and what its gathers are indexed by.
+    [[nodiscard]] std::set<ArrayId> read_for(const Statement& statement) const;
     void rewrite_gauges(Accumulator& accumulator);
     [[nodiscard]] std::size_t depth_of(const View& view) const;
 

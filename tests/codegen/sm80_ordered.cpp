@@ -90,6 +90,19 @@ std::vector<TensorWorkload> selections() {
          {},
          "fuse all\ngroup n by 4",
          "`E` is read where `T` says, which it computes"},
+        {"what a table says stands where argmax says",
+         "diagram am { axis n = 13, v = 40, s = 9, d = 16\n input X[n, v], E[s, d] : f32\n input "
+         "slot[v] : i32\n"
+         " T[n] = argmax(v) X[n, v]\n output Y[n, d] : f32 = E[slot[T[n]], d] }",
+         {},
+         "fuse all\ngroup n by 4",
+         "`slot` is read where `T` says, which it computes"},
+        {"what a table holds where a parameter says",
+         "diagram moved { axis n = 13, v = 40, s = 9, d = 16\n param off : i32 = -2\n input st[n], "
+         "slot[v] : i32\n input E[s, d], Z[n, d] : f32\n"
+         " output Y[n] : f32 = sum(d) E[slot[(st[n] + off) % size(v)], d] * Z[n, d] }",
+         {},
+         "group n by 4"},
     };
 }
 

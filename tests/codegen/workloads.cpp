@@ -117,6 +117,19 @@ const std::vector<Workload>& workloads() {
          "best[n] = argmax(e) X[n, e]\n output Y[n, d] : f32 = W[best[n], d] * 2 }",
          {},
          "group n by 5 at l1 in Y"},
+        {"gather by what a table holds at a computed index",
+         "diagram pick { axis n = 12, e = 40, k = 2, s = 10, d = 8\n input X[n, e], Z[n, d], "
+         "W[s, d] : f32\n input slot[e] : i32\n"
+         "val[n, k], idx[n, k] = topk[e](X[n, e])\n"
+         "output Y[n, k] : f32 = val[n, k] * sum(d) Z[n, d] * W[slot[idx[n, k]], d] }",
+         {},
+         "fuse all\ngroup n by 5 at l1\nstream d by 3"},
+        {"gathers three tables deep, of each chunk",
+         "diagram pick { axis n = 12, e = 9, d = 8\n input st[n, d], nx[e] : i32\n"
+         "input X[e], Z[n, d] : f32\n h[n, d] = (st[n, d] * 7 + d) % size(e)\n"
+         "a[n, d] = nx[h[n, d]]\n output Y[n] : f32 = sum(d) X[nx[nx[a[n, d]]]] * Z[n, d] }",
+         {},
+         "fuse all\ngroup n by 8 at l1\ngroup n by 4 at l2\nstream d by 3"},
         {"attention, retyped",
          "attention",
          {{"q", 40}, {"x", 52}, {"d", 16}, {"b", 1}, {"h", 2}},

@@ -68,6 +68,34 @@ void note_expression(const Diagram& diagram, const Expression& expression,
     });
 }
 
+constexpr const char* kChained = "gather at an index gathered at a computed one, in one region";
+
+/// Whether a region gathers by what it gathers at an index of its own.
+bool chains_gathers(const Diagram& diagram, const Region& region) {
+    std::set<ArrayId> computed;
+    for (const StatementId id : region.statements)
+        computed.insert(diagram[id].targets.begin(), diagram[id].targets.end());
+    const auto is_computed = [&](const Expression& index) {
+        const std::set<ArrayId> read = arrays_read(index);
+        return std::any_of(read.begin(), read.end(),
+                           [&](ArrayId array) { return computed.contains(array); });
+    };
+    const auto any_index = [](const Expression& node, const auto& holds) {
+        const Read* read = std::get_if<Read>(&node.node);
+        return read != nullptr && std::any_of(read->index.begin(), read->index.end(), holds);
+    };
+    const auto gathers = [&](const Expression& index) {
+        return any_part(index,
+                        [&](const Expression& node) { return any_index(node, is_computed); });
+    };
+    for (const StatementId id : region.statements)
+        for (const Expression* expression : expressions_of(diagram[id]))
+            if (any_part(*expression,
+                         [&](const Expression& node) { return any_index(node, gathers); }))
+                return true;
+    return false;
+}
+
 constexpr std::array kElsewhere = {"reversed", "shifted", "clamped", "of another axis"};
 constexpr const char* kOnlyMapped = "axis only mapped";
 
@@ -119,7 +147,11 @@ void Coverage::note(const State& derived) {
     const Diagram& diagram = derived.diagram;
     std::set<std::string> all;
     std::set<std::string> chunked;
-    for (const Region& region : derived.relabelling.regions)
+    const std::vector<Region>& regions = derived.relabelling.regions;
+    if (std::any_of(regions.begin(), regions.end(),
+                    [&](const Region& region) { return chains_gathers(diagram, region); }))
+        ++features[kChained];
+    for (const Region& region : regions)
         for (const StatementId id : region.statements) {
             const std::string name = monoid_of(diagram, diagram[id]);
             if (name.empty()) continue;
@@ -193,6 +225,7 @@ std::vector<std::string> Coverage::missing() const {
     for (const char* name : kElsewhere)
         for (const Counts* counts : {&cut, &not_cut})
             if (counts->count(name) == 0) names.push_back("reads " + std::string(name));
+    if (features.count(kChained) == 0) names.emplace_back(kChained);
     if (cut.count(kOnlyMapped) == 0) names.emplace_back(kOnlyMapped);
     return names;
 }

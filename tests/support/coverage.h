@@ -31,7 +31,7 @@ struct Coverage {
     void note(const proof::Proof& proof);
     void operator+=(const Coverage& other);
 
-    /// Rules, monoids and reads elsewhere that were never met.
+    /// Rules, monoids, reads elsewhere and chains of gathers that were never met.
     [[nodiscard]] std::vector<std::string> missing() const;
     /// One line each: `split-stream  412 applied, 1033 refused`.
     [[nodiscard]] std::string text() const;

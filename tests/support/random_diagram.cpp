@@ -5,7 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "diagrams/contains.h"
 #include "tests/support/random_expression.h"
 
 namespace napkin::test {
@@ -53,6 +52,7 @@ public:
         text += inputs();
         const std::size_t count = 1 + below(static_cast<std::size_t>(options_.most_statements));
         for (std::size_t i = 0; i < count; ++i) statement(i);
+        if (options_.chains && chance(20)) text += chained();
         for (const Line& line : lines_) {
             // What nothing reads is an output, and so is a part of the rest.
             const bool unread = std::any_of(line.arrays.begin(), line.arrays.end(),
@@ -165,10 +165,6 @@ private:
         std::string target = define(name, axes, value);
         arrays_.back().read = true;
         return target;
-    }
-    static Names with(Names axes, const std::string& axis) {
-        if (!contains(axes, axis)) axes.push_back(axis);
-        return axes;
     }
     std::string varying(const Names& target, const std::string& over) {
         return "(" + expression(with(target, over), 1) + " + 0.37 * " + over + ")";
@@ -367,6 +363,16 @@ private:
             define(name, {}, all + "(" + r + " + " + c + " - " + s + " - " + there + ")");
         }
         }
+    }
+
+    /// The inputs of a chain of gathers, whose statements are added.
+    std::string chained() {
+        const Chain made = chain();
+        for (const Definition& each : made.definitions) {
+            if (each.name != "at0") arrays_.back().read = true;
+            define_all({each.name}, each.axes, each.value);
+        }
+        return made.inputs;
     }
 
     std::string weaves() {

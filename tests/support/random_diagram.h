@@ -24,6 +24,7 @@ struct RandomDiagramOptions {
     bool cascades = true;  ///< several reductions of one axis, each using earlier ones
     bool monoids = true;   ///< of the user's own
     bool picks = true;     ///< elements beside a mask that does not say where they are
+    bool chains = true;    ///< gathers at indices that are computed, or gathered themselves
     bool layouts = false;  ///< inputs that lie in another order of their axes
 };
 

@@ -1,5 +1,7 @@
 #include "tests/support/random_expression.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "diagrams/contains.h"
@@ -18,11 +20,15 @@ Names RandomExpressions::some(Names names, std::size_t count) {
     return names;
 }
 
+Names RandomExpressions::with(Names axes, const std::string& axis) {
+    if (!contains(axes, axis)) axes.push_back(axis);
+    return axes;
+}
+
 std::string RandomExpressions::reduction(const Names& target, int depth) {
     Names over = some(axes_, 1 + below(2));
     Names scope = target;
-    for (const std::string& axis : over)
-        if (!contains(scope, axis)) scope.push_back(axis);
+    for (const std::string& axis : over) scope = with(std::move(scope), axis);
     const std::string monoid =
         pick({"sum", "sum", "sum", "sum", "sum", "max", "max", "min", "prod"});
     return monoid + "(" + listed(over) + ") " + factor(scope, depth);
@@ -169,6 +175,60 @@ std::string RandomExpressions::moved(const std::string& array, Names index, cons
     }
     const std::string read = array + "[" + listed(index) + "]";
     return within.empty() ? read : "(if " + within + " then " + read + " else 0.5)";
+}
+
+/// Rows of a table by an index that is computed, and by what other tables hold at such an index.
+RandomExpressions::Chain RandomExpressions::chain() {
+    const Names axes = some(axes_, 3);
+    const std::string &n = axes[0], &m = axes[1], &d = axes[2];
+    const Names scope = chance(30) ? Names{n, d} : Names{n};
+    const auto own = [&](const std::string& name) { return name + "[" + listed(scope) + "]"; };
+    Chain made;
+    made.inputs =
+        fmt::format("  input start[{}], next[{}] : i32\n  input row[{}, {}] : f32\n", n, m, m, d);
+    std::string first;
+    std::string guard;
+    std::size_t hops = below(3);
+    switch (below(4)) {
+    case 0: first = fmt::format("(start[{}] * 7 + {}) % size({})", n, scope.back(), m); break;
+    case 1:
+        first = fmt::format("next[start[{}]]", n);
+        hops += hops == 0 ? 1 : 0;  // a table promises what is read as an index itself
+        break;
+    case 2:
+        first = fmt::format("argmax({0}) ({1} + 0.37 * {0})", m, expression(with(scope, m), 1));
+        break;
+    default:
+        made.inputs += "  param off : i32 = -1\n";
+        first = fmt::format("start[{}] + off", n);
+        guard = fmt::format("if {0} >= 0 and {0} < size({1}) then ", own("at0"), m);
+    }
+    made.definitions.push_back({"at0", scope, first});
+    std::string index = own("at0");
+    for (; hops > 0; --hops) {
+        index = "next[" + index + "]";
+        if (!guard.empty() || hops == 1 || chance(40)) continue;
+        const std::string name = fmt::format("at{}", made.definitions.size());
+        made.definitions.push_back({name, scope, index});
+        index = own(name);
+    }
+    made.definitions.push_back(found(scope, {n, d}, guard, "row[" + index + ", "));
+    return made;
+}
+
+/// A value made of a row's elements, which are read under a condition if there is one.
+RandomExpressions::Definition RandomExpressions::found(const Names& scope, const Names& both,
+                                                       const std::string& guard,
+                                                       const std::string& row) {
+    const auto element = [&](const std::string& column) {
+        return "(" + guard + row + column + "]" + (guard.empty() ? ")" : " else 0.5)");
+    };
+    const std::string& d = both.back();
+    switch (below(3)) {
+    case 0: return {"found", {both[0]}, "sum(" + d + ") " + element(d) + " * " + leaf(both)};
+    case 1: return {"found", both, element(d) + " + " + expression(both, 1)};
+    default: return {"found", scope, element("0") + " * " + leaf(scope)};
+    }
 }
 
 /// The index of one axis where that of another is meant: itself if they are of one size, else as

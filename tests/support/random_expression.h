@@ -28,12 +28,23 @@ protected:
         Names axes;
         bool read = false;
     };
+    struct Definition {
+        std::string name;
+        Names axes;
+        std::string value;
+    };
+    /// Each definition reads those before it.
+    struct Chain {
+        std::string inputs;
+        std::vector<Definition> definitions;
+    };
 
     std::size_t below(std::size_t bound) { return random_() % bound; }
     bool chance(std::size_t percent) { return below(100) < percent; }
     std::string pick(const Names& names) { return names[below(names.size())]; }
     /// That many distinct names, in a random order.
     Names some(Names names, std::size_t count);
+    static Names with(Names axes, const std::string& axis);
 
     std::string expression(const Names& scope, int depth);
     std::string leaf(const Names& scope);
@@ -45,6 +56,7 @@ protected:
     [[nodiscard]] std::string along(const std::string& axis, const std::string& meant) const;
     std::string condition(const Names& scope);
     std::string masked(const Names& scope, const std::string& value);
+    Chain chain();
     /// Of any size within 1, so that its exponential is of no size to speak of.
     static std::string tame(const std::string& value) { return "0.5 * tanh(" + value + ")"; }
 
@@ -62,6 +74,8 @@ protected:
 
 private:
     std::string element(const Names& scope);
+    Definition found(const Names& scope, const Names& both, const std::string& guard,
+                     const std::string& row);
 
     std::mt19937 random_;
 };

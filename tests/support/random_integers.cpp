@@ -34,6 +34,10 @@ public:
             text += fmt::format("  input {}[{}] : {}\n", name, fmt::join(axes, ", "), type);
             known_.push_back({name, axes, bits});
         }
+        if (chance(40)) {
+            next_axis_ = pick({"n", "k", "l"});
+            text += fmt::format("  input next[{}] : i32\n", next_axis_);
+        }
         const std::size_t count = 1 + below(3);
         for (std::size_t i = 0; i < count; ++i) text += statement(fmt::format("T{}", i));
         return text + "}\n";
@@ -136,15 +140,32 @@ private:
             const Known& array = known_[below(known_.size())];
             if (array.bits > bits) continue;
             Names index = array.axes;
-            for (std::string& axis : index)
+            for (std::string& axis : index) {
+                if (!next_axis_.empty() && chance(30)) {
+                    axis = place(scope, axis);
+                    continue;
+                }
                 if (!contains(scope, axis)) axis = "0";
+            }
             return fmt::format("{}[{}]", array.name, fmt::join(index, ", "));
         }
         return pick(scope);
     }
 
+    /// An index of an axis that an element says, or what `next` holds where that one says.
+    std::string place(const Names& scope, const std::string& axis) {
+        const Known& array = known_[below(known_.size())];
+        Names index = array.axes;
+        for (std::string& each : index)
+            if (!contains(scope, each)) each = "0";
+        const std::string element = fmt::format("{}[{}]", array.name, fmt::join(index, ", "));
+        if (axis != next_axis_ || chance(30)) return fmt::format("{} % size({})", element, axis);
+        return fmt::format("next[{} % size({})]", element, axis);
+    }
+
     std::mt19937 random_;
     std::vector<Known> known_;
+    std::string next_axis_;  ///< of the table that names places along it; empty if there is none
 };
 
 double wide_integer(ElementType type, std::mt19937_64& random) {
