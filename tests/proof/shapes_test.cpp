@@ -59,7 +59,7 @@ TEST_CASE("shapes: axes are longer where a mask hides everything from short ones
             CAPTURE(derivation);
             const std::string hidden =
                 std::string(
-                    "diagram hidden { axis q = 512, x = 512, d = 64\n input Q[q, d], K[x, "
+                    "diagram hidden { axis q = 512, x = 512, d = 2\n input Q[q, d], K[x, "
                     "d], V[x, d] : bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n P[q, x] = "
                     "softmax[x](if ") +
                 mask + " then S[q, x] else -inf)\n output O[q, d] = sum(x) P[q, x] * V[x, d] }";
