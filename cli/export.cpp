@@ -69,6 +69,12 @@ std::string with_axes(const Diagram& diagram, const Array& array) {
     return "`" + array.name + "[" + names + "]`";
 }
 
+std::vector<std::int64_t> shape_of(const Diagram& diagram, const Array& array) {
+    std::vector<std::int64_t> shape;
+    for (const AxisId axis : array.axes) shape.push_back(diagram[axis].extent);
+    return shape;
+}
+
 /// Arrays of the caller that the derivation splits or joins axes of, a line each.
 std::vector<std::string> changed_shapes(const Loaded& loaded) {
     std::vector<std::string> changed;
@@ -76,10 +82,10 @@ std::vector<std::string> changed_shapes(const Loaded& loaded) {
         if (plain.role != ArrayRole::Input && plain.role != ArrayRole::Output) continue;
         const std::optional<ArrayId> id = find_array(loaded.state.diagram, plain.name);
         if (!id) continue;
-        const std::string before = with_axes(loaded.plain, plain);
-        const std::string after = with_axes(loaded.state.diagram, loaded.state.diagram[*id]);
-        if (before != after)
-            changed.push_back(before + " is passed as " + after +
+        const Array& derived = loaded.state.diagram[*id];
+        if (shape_of(loaded.plain, plain) != shape_of(loaded.state.diagram, derived))
+            changed.push_back(with_axes(loaded.plain, plain) + " is passed as " +
+                              with_axes(loaded.state.diagram, derived) +
                               ": the same elements in another shape");
     }
     return changed;

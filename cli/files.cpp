@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -130,6 +131,13 @@ bool writes_derivation(const std::string& command) {
     return command == "derive" || command == "search";
 }
 
+/// Whether a file's ending says that it is something else than a page.
+bool is_no_page(const std::string& ending) {
+    static constexpr std::array kOthers{".txt", ".md",  ".pdf",  ".svg", ".png", ".tex",
+                                        ".drv", ".ncd", ".json", ".cu",  ".csv", ".toml"};
+    return std::find(kOthers.begin(), kOthers.end(), ending) != kOthers.end();
+}
+
 bool writes_page(const std::string& command) {
     return command == "report" || command == "lecture";
 }
@@ -170,8 +178,7 @@ std::optional<Diagnostic> refuse_output(const Arguments& arguments, const std::s
     if (writes_derivation(arguments.command)) return refuse_derivation(path);
     const std::string source = source_at(arguments, path);
     if (!source.empty()) return output_is_source(path, source);
-    const std::string ending = fs::path(path).extension();  // none of a device or a pipe
-    if (writes_page(arguments.command) && !ending.empty() && ending != ".html")
+    if (writes_page(arguments.command) && is_no_page(fs::path(path).extension()))
         return page_ending_unknown(path);
     return std::nullopt;
 }

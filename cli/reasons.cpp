@@ -107,8 +107,7 @@ std::vector<AxisId> streamed_around(const State& state, const Region& region, Ax
     return around;
 }
 
-/// Arrays that a region loads along an axis. Where one is read along another axis too, what is
-/// loaded along that one alone is not among them.
+/// Arrays that roles call loaded along an axis, without those that no index reads along it.
 std::set<ArrayId> loaded_along(const Diagram& diagram, const Region& region, AxisId axis) {
     std::set<ArrayId> loaded;
     for (const Role& role : roles_of(diagram, region, axis))

@@ -10,7 +10,6 @@
 #include "diagrams/index/visit_count.h"
 #include "diagrams/recent.h"
 #include "diagrams/rounding.h"
-#include "schedule/statements.h"
 
 namespace napkin {
 namespace {
@@ -25,6 +24,29 @@ const Loop* loop_within(const std::vector<TileStatement>& body) {
     for (const TileStatement& statement : body)
         if (const Loop* loop = std::get_if<Loop>(&statement.node)) return loop;
     return nullptr;
+}
+
+/// A loop with a mask, and how often a block runs it for loops around it that have none.
+struct MaskedLoop {
+    const Loop* loop = nullptr;
+    double times = 1;
+};
+std::optional<MaskedLoop> first_masked(const RegionProgram& region,
+                                       const std::vector<TileStatement>& body, double times) {
+    for (const TileStatement& statement : body) {
+        std::optional<MaskedLoop> found;
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+            found = first_masked(region, parallel->body, times);
+        if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
+            if (!loop->visible.empty() && loop->level == Level::Block)
+                return MaskedLoop{loop, times};
+            const std::int64_t extent = region.axes[loop->axis.index()].extent;
+            found = first_masked(region, loop->body,
+                                 times * static_cast<double>(ceil_quotient(extent, loop->size)));
+        }
+        if (found) return found;
+    }
+    return std::nullopt;
 }
 
 /// All that a pattern follows from: extents, parts along axes, and masks, each loop's or none.
@@ -203,13 +225,15 @@ private:
 std::vector<Visits> pattern_of(const RegionProgram& region) {
     constexpr std::size_t kMost = 64;
     thread_local Recent<Question, std::vector<Visits>> kept(kMost);
-    for (const Loop* loop : schedule::loops_of(region)) {
-        if (loop->visible.empty() || loop->level != Level::Block) continue;
-        PatternMaker maker(region, *loop);
-        if (const std::vector<Visits>* pattern = kept.find(maker.question())) return *pattern;
-        return kept.keep(maker.question(), maker.run());
-    }
-    return {};
+    const std::optional<MaskedLoop> found = first_masked(region, region.body, 1);
+    if (!found) return {};
+    PatternMaker maker(region, *found->loop);
+    const std::vector<Visits>* known = kept.find(maker.question());
+    std::vector<Visits> pattern =
+        known != nullptr ? *known : kept.keep(maker.question(), maker.run());
+    for (Visits& visits : pattern)
+        visits = {visits.chunks * found->times, visits.cut * found->times};
+    return pattern;
 }
 
 }  // namespace napkin

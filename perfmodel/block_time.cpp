@@ -433,27 +433,39 @@ double BlockClock::throttled(const KernelWork& work, double seconds) const {
     return std::max(1.0, std::cbrt(drawn.joules / seconds / allowed_));
 }
 
-BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
-    const double memory = fill_ + from_device(work) * slowed(work) * device_;
-    const double cache = cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0;
-    const auto ending = [&](double end) {
-        return start_ + std::max(cache, together({memory, end}, copied_));
-    };
-    const auto time = [&](const KernelWork& visited, const Tiles& tiles) {
-        const double end = last_end(visited, tiles);
-        return ending(end * throttled(visited, ending(end)));
-    };
-    Tiles tiles = tiles_of(work);
-    const double most = time(work, tiles);
-    if (!work.data_decides) return {most, most};
-    // Of what the indices leave, data may leave each block a chunk.
+namespace {
+
+/// The least that data may leave of a kernel's work: a chunk for each block, of those that indices
+/// leave.
+KernelWork with_fewest_chunks(const KernelWork& work) {
     KernelWork fewest = work;
     for (Visits& visits : fewest.pattern) {
         visits.chunks = std::min(visits.chunks, 1.0);
         visits.cut = std::min(visits.cut, visits.chunks);
     }
-    tiles.chunks = std::min(tiles.chunks, 1.0);
-    return {time(fewest, tiles), most};
+    for (LoopWork& loop : fewest.loops)
+        if (loop.is_masked) loop.chunks = std::min(loop.chunks, 1.0);
+    const double left_out = all_of(work).loaded - all_of(fewest).loaded;
+    fewest.loaded = std::max(0.0, work.loaded - left_out);
+    if (work.loaded > 0) fewest.sectors *= fewest.loaded / work.loaded;
+    return fewest;
+}
+
+}  // namespace
+
+double BlockClock::time_of(const KernelWork& work) const {
+    const double memory = fill_ + from_device(work) * slowed(work) * device_;
+    const double cache = cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0;
+    const auto ending = [&](double end) {
+        return start_ + std::max(cache, together({memory, end}, copied_));
+    };
+    const double end = last_end(work, tiles_of(work));
+    return ending(end * throttled(work, ending(end)));
+}
+
+BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
+    const double most = time_of(work);
+    return {work.data_decides ? time_of(with_fewest_chunks(work)) : most, most};
 }
 
 BlockClock::Times BlockClock::interval_of(const KernelWork& work) const {

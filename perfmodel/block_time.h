@@ -98,6 +98,7 @@ private:
     [[nodiscard]] double ramp(const KernelWork& work) const;
     [[nodiscard]] double throttled(const KernelWork& work, double seconds) const;
     [[nodiscard]] Tiles tiles_of(const KernelWork& work) const;
+    [[nodiscard]] double time_of(const KernelWork& work) const;
     [[nodiscard]] double last_end(const KernelWork& work, const Tiles& tiles) const;
 
     bool has_times_ = true;

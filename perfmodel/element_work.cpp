@@ -60,7 +60,14 @@ double ElementWork::reached(const Expression& index, AxisId axis) const {
 }
 
 double ElementWork::neighbours(const Expression& index, AxisId axis) const {
-    return arrays_read(index).empty() ? reached(index, axis) : 1;
+    for (const ArrayId array : arrays_read(index))
+        if (region_.arrays[array.index()].role != ArrayRole::Parameter) return 1;
+    const std::optional<Affine> form = affine_form(region_.axes, index);
+    const bool goes_on =
+        !form || std::any_of(form->factors.begin(), form->factors.end(), [&](const auto& each) {
+            return std::abs(each.second.value) == 1 && extent(each.first) > 1;
+        });
+    return goes_on ? reached(index, axis) : 1;
 }
 
 double ElementWork::elements(const Read& read) const {

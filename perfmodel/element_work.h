@@ -37,9 +37,9 @@ public:
     [[nodiscard]] double elements(ArrayId array) const;
     /// Indices along an axis that a block holds.
     [[nodiscard]] double extent(AxisId axis) const;
-    /// Indices along an array's axis that a block reaches by an expression, and how many of them
-    /// lie side by side: one where data decides.
+    /// Indices along an array's axis that a block reaches by an expression.
     [[nodiscard]] double reached(const Expression& index, AxisId axis) const;
+    /// How many of them lie side by side: one where data decides, or where each step is longer.
     [[nodiscard]] double neighbours(const Expression& index, AxisId axis) const;
     /// Elements that a block reads of an array by these indices.
     [[nodiscard]] double elements(const Read& read) const;

@@ -68,7 +68,7 @@ struct Machine {
     [[nodiscard]] std::vector<Level> levels() const;
     /// What one processor of a level holds: for `block` the shared memory of one block.
     [[nodiscard]] std::optional<Bytes> capacity(Level level) const;
-    /// The same of a block, whole bytes, as planners take it.
+    /// `capacity(Level::Block)` in whole bytes.
     [[nodiscard]] std::optional<std::int64_t> shared_memory() const;
     [[nodiscard]] std::optional<BytesPerSecond> bandwidth(Level level) const;
     /// Dense rate of the tensor cores for operands of a type (a multiply-add counts as two, and of

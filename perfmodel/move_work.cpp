@@ -78,7 +78,8 @@ double MoveWork::moves(VariableId variable, double bits, double bytes) const {
     return bytes / std::min(together, kVector) * kPerVector;
 }
 
-/// Elements that lie side by side along a dimension of the array in memory, of the longest reader.
+/// Elements that lie side by side along a dimension of the array in memory, of the reader with
+/// most.
 double MoveWork::side_by_side(const TileStatement& leaf, std::size_t dimension, AxisId axis) const {
     const Load* load = std::get_if<Load>(&leaf.node);
     if (load == nullptr) return elements_.extent(axis);

@@ -187,9 +187,11 @@ UnitWork ScatteredReads::of_operand(const Compute& compute, const Expression& op
         const auto variable = schedule::variable_read(region_, compute, read->array);
         const auto tile = variable ? plan_.tiles.find(*variable) : plan_.tiles.end();
         const Array& array = region_.arrays[read->array.index()];
-        const AxisId inner = array.axes[innermost_dimension(array)];
+        const std::size_t last = innermost_dimension(array);
+        const AxisId inner = array.axes[last];
         if (tile == plan_.tiles.end() || tile->second.home != Home::Device ||
-            elements_.extent(inner) > 1 || region_.axes[inner.index()].extent == 1)
+            elements_.neighbours(read->index[last], inner) > 1 ||
+            region_.axes[inner.index()].extent == 1)
             return;
         const auto bits = static_cast<double>(bits_of(tile->second.type));
         const double each = count / (kLanes * warps());

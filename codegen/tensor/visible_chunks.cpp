@@ -27,6 +27,12 @@ IntervalCode ends_in(const std::string& name) {
     return {end("least"), end("greatest")};
 }
 
+/// Of a parameter, which is one number.
+IntervalCode only_value(const std::string& parameter) {
+    const IndexForm value = index_atom(parameter, kAny64, true);
+    return {value, value};
+}
+
 }  // namespace
 
 /// Which chunks are visited, where masks may skip some: those of a progression, or those that a
@@ -223,11 +229,8 @@ std::optional<std::string> TensorLowering::declare_ends_of(const Read& read, Bod
     const Array& array = region_.arrays[read.array.index()];
     const std::string name = names_.fresh(Names::identifier(array.name) + "_ends");
     const std::string element = names_.fresh(Names::identifier(array.name) + "_at");
-    kernel::Expression value = array.role == ArrayRole::Parameter
-                                   ? call("int", {variable(parameter(read.array))})
-                                   : device_element(read.array, place).value;
-    body.push_back(
-        kernel::define_function(element, {{{"int", at}}, {{kernel::Return{std::move(value)}}}}));
+    body.push_back(kernel::define_function(
+        element, {{{"int", at}}, {{kernel::Return{device_element(read.array, place).value}}}}));
     body.push_back(
         define("Ends", name, call("ends_of", {expression_of(count), variable(element)})));
     return name;
@@ -253,7 +256,9 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
                     return;
                 for (const auto& [read, ends] : known)
                     if (read == *element) return;
-                if (const std::optional<std::string> ends = declare_ends_of(*element, where))
+                if (region_.arrays[element->array.index()].role == ArrayRole::Parameter)
+                    known.emplace_back(*element, only_value(parameter(element->array)));
+                else if (const auto ends = declare_ends_of(*element, where))
                     known.emplace_back(*element, ends_in(*ends));
             });
     };

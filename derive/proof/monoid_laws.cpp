@@ -1,5 +1,6 @@
 #include "derive/proof/monoid_laws.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -18,14 +19,24 @@ constexpr long double kTolerance = 0x1p-40L;
 
 using Element = std::vector<WideReal>;
 
-bool same(const Element& a, const Element& b) {
+/// Up to rounding of numbers as large as `most`.
+bool same(const Element& a, const Element& b, long double most) {
     for (std::size_t i = 0; i < a.size(); ++i) {
         const long double x = a[i].value();
         const long double y = b[i].value();
         if (x == y) continue;
-        if (!(std::abs(x - y) <= kTolerance * (1 + std::abs(x) + std::abs(y)))) return false;
+        if (!(std::abs(x - y) <= kTolerance * (1 + most))) return false;
     }
     return true;
+}
+
+/// The largest finite magnitude in elements.
+long double largest_of(const std::vector<Element>& elements) {
+    long double largest = 0;
+    for (const Element& element : elements)
+        for (const WideReal& part : element)
+            if (std::isfinite(part.value())) largest = std::max(largest, std::abs(part.value()));
+    return largest;
 }
 
 std::string text_of(const Element& element) {
@@ -60,12 +71,16 @@ public:
             const Element a = draw();
             const Element b = draw();
             const Element c = draw();
-            if (!same(combine(identity, a), a) || !same(combine(a, identity), a))
+            const Element ab = combine(a, b);
+            const Element bc = combine(b, c);
+            const long double most = largest_of({a, b, c, ab, bc});
+            if (!same(combine(identity, a), a, largest_of({a})) ||
+                !same(combine(a, identity), a, largest_of({a})))
                 return "its identity changes " + text_of(a);
-            if (!same(combine(combine(a, b), c), combine(a, combine(b, c))))
+            if (!same(combine(ab, c), combine(a, bc), most))
                 return "it is not associative at " + text_of(a) + ", " + text_of(b) + ", " +
                        text_of(c);
-            if (monoid_.commutative && !same(combine(a, b), combine(b, a)))
+            if (monoid_.commutative && !same(ab, combine(b, a), most))
                 return "it is not commutative at " + text_of(a) + ", " + text_of(b);
         }
         return "";

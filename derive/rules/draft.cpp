@@ -330,20 +330,41 @@ Outcome Draft::finish(const Command& command, SideConditions checked) {
 
 namespace {
 
-/// The name by which the user knows a region with this group: its own, or that of the region that
-/// it was made of.
-std::string known_name(const State& state, const Region& region, const std::string& axis,
-                       const State& before) {
-    const std::string name = region_name(state.diagram, region);
-    std::optional<std::string> origin;
-    for (const Region& each : before.relabelling.regions) {
-        if (region_name(before.diagram, each) == name) return name;
-        const auto is_cut = [&](const auto& cut) { return before.diagram[cut.axis].name == axis; };
-        if (!origin && (std::any_of(each.groups.begin(), each.groups.end(), is_cut) ||
-                        std::any_of(each.streams.begin(), each.streams.end(), is_cut)))
-            origin = region_name(before.diagram, each);
+/// Whether a region is cut along an axis of that name, by a group or a stream.
+bool is_cut(const Diagram& diagram, const Region& region, const std::string& axis) {
+    const auto along = [&](const auto& cut) { return diagram[cut.axis].name == axis; };
+    return std::any_of(region.groups.begin(), region.groups.end(), along) ||
+           std::any_of(region.streams.begin(), region.streams.end(), along);
+}
+
+/// The command that takes back what stands in the way, by the names that the user knows: where a
+/// step makes regions of one, or axes, those that they are made of.
+std::string undo_known(const State& state, const std::string& rule, const Region& region,
+                       AxisId axis, const State& before) {
+    std::string name = state.diagram[axis].name;
+    std::string of = region_name(state.diagram, region);
+    const std::vector<Region>& known = before.relabelling.regions;
+    const auto is_named = [&](const Region& each) {
+        return region_name(before.diagram, each) == of && is_cut(before.diagram, each, name);
+    };
+    if (std::none_of(known.begin(), known.end(), is_named)) {
+        const auto cut = std::find_if(known.begin(), known.end(), [&](const Region& each) {
+            return is_cut(before.diagram, each, name);
+        });
+        if (cut != known.end()) of = region_name(before.diagram, *cut);
+        const std::vector<Region>& made = state.relabelling.regions;
+        for (const Region& each : known)
+            for (const Stream& stream : each.streams) {
+                const std::string& own = before.diagram[stream.axis].name;
+                const bool stays = std::any_of(made.begin(), made.end(), [&](const Region& part) {
+                    return is_cut(state.diagram, part, own);
+                });
+                if (cut != known.end() || rule != "unstream" || stays) continue;
+                name = own;
+                of = region_name(before.diagram, each);
+            }
     }
-    return origin.value_or(name);
+    return "`" + rule + " " + name + " in " + of + "` first";
 }
 
 }  // namespace
@@ -357,20 +378,14 @@ std::optional<NotApplicable> settle_regions(State& state, const State& before) {
             if (!reason) return false;
             if (state.diagram[group.axis].woven && group.size == 1) return true;
             if (!refusal)
-                refusal = NotApplicable{
-                    reason->reason,
-                    "`ungroup " + state.diagram[group.axis].name + " in " +
-                        known_name(state, region, state.diagram[group.axis].name, before) +
-                        "` first"};
+                refusal = NotApplicable{reason->reason,
+                                        undo_known(state, "ungroup", region, group.axis, before)};
             return false;
         });
         if (refusal) return refusal;
-        if (const std::optional<NotApplicable> reason = why_not_streamed(state, region)) {
-            const std::string& axis = state.diagram[region.streams.front().axis].name;
-            return NotApplicable{
-                reason->reason,
-                "`unstream " + axis + " in " + known_name(state, region, axis, before) + "` first"};
-        }
+        if (const std::optional<NotApplicable> reason = why_not_streamed(state, region))
+            return NotApplicable{reason->reason, undo_known(state, "unstream", region,
+                                                            region.streams.front().axis, before)};
     }
     return std::nullopt;
 }

@@ -131,12 +131,17 @@ NotApplicable with_order(State state, std::size_t region, const NotApplicable& r
     if (before.empty() || !std::holds_alternative<Accumulator>(
                               accumulator_of(state, state.relabelling.regions[region])))
         return refused;
+    const std::vector<Region>& regions = state.relabelling.regions;
+    const std::string in =
+        regions.size() > 1 ? " in " + region_name(state.diagram, regions[region]) : "";
+    const auto command = [&](const char* rule, const Stream& stream) {
+        return std::string("`") + rule + " " + state.diagram[stream.axis].name + in + "`";
+    };
     std::string first;
-    std::string then = "`stream " + state.diagram[streams.front().axis].name + "`";
+    std::string then = command("stream", streams.front());
     for (const Stream& stream : before) {
-        const std::string& name = state.diagram[stream.axis].name;
-        first += (first.empty() ? "`unstream " : ", `unstream ") + name + "`";
-        then += ", `stream " + name + "`";
+        first += (first.empty() ? "" : ", ") + command("unstream", stream);
+        then += ", " + command("stream", stream);
     }
     return {refused.reason, first + " first, then " + then + ": its chunks lie around theirs",
             refused.by_law};

@@ -325,12 +325,18 @@ TEST_CASE("visible chunks: where data decides, what no pair is visible in is lef
                                   "blocks[0, x // 16] == 1"};
     for (const char* mask : kLists) cases.push_back({mask, 100, 100, 64, 16, kBlocks});
     // A parameter is one number, which kernels take by value.
-    cases.push_back({"x <= q + window", 100, 100, 64, 16, "param window : i32 = 30"});
+    for (const char* window : {"param window : i32 = 30", "param window : i64 = 1099511627776"})
+        cases.push_back({"x <= q + window", 100, 100, 64, 16, window});
+    int by_value = 0;
     for (const Made& made : made_of(cases)) {
         check(made);
-        for (const KernelParameter& parameter : made.program.kernels.front().parameters)
-            if (parameter.name == "window") CHECK_EQ(parameter.kind, KernelParameter::Kind::Scalar);
+        for (const KernelParameter& parameter : made.program.kernels.front().parameters) {
+            if (parameter.name != "window") continue;
+            CHECK_EQ(parameter.kind, KernelParameter::Kind::Scalar);
+            ++by_value;
+        }
     }
+    CHECK_GT(by_value, 3);
 }
 
 TEST_CASE(
