@@ -3,7 +3,6 @@
 
 #include "derive/proof/certificate.h"
 #include "derive/proof/field_trial.h"
-#include "derive/proof/monoid_laws.h"
 #include "derive/proof/provenance.h"
 #include "tests/golden.h"
 #include "tests/proof/subjects.h"
@@ -377,40 +376,6 @@ diagram folded {
                 "fuse all\nstream t by 3")
                 .broken_law.find("monoid `two`: it is not associative at"),
             0);
-}
-
-TEST_CASE("a monoid that tells apart what it compares as equal is not commutative") {
-    struct Rule {
-        const char* monoid;
-        const char* fold;
-        bool commutes;
-    };
-    for (const Rule& rule : {
-             Rule{"best(v, i; w, j) = (max(v, w), if w > v then j else i) identity (-inf, -1)",
-                  "P, Q = best(t) (A[t], t)", false},
-             Rule{"best(v, i; w, j) = (max(v, w), if w > v then j else if w < v then i else "
-                  "min(i, j)) identity (-inf, inf)",
-                  "P, Q = best(t) (A[t], t)", true},
-             Rule{"largest(a; b) = if abs(a) < abs(b) then b else a identity 0",
-                  "Q = largest(t) A[t]", false},
-             Rule{"largest(a; b) = if abs(a) < abs(b) then b else if abs(a) > abs(b) then a else "
-                  "max(a, b) identity 0",
-                  "Q = largest(t) A[t]", true},
-             // Large numbers that cancel leave rounding as large as they are.
-             Rule{"moments(a, n; b, k) = (a + b, n + k) identity (0, 0)",
-                  "P, Q = moments(t) (if A[t] > -1e30 then A[t] else 0, 1)", true},
-         }) {
-        const Diagram diagram = load(std::string("monoid ") + rule.monoid +
-                                     "\ndiagram folded {\n axis t = 7\n input A[t] : f32\n " +
-                                     rule.fold + "\n output Y = Q + 1\n}");
-        CAPTURE(rule.monoid);
-        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-            const std::string broken = proof::broken_law(diagram, seed);
-            CAPTURE(seed);
-            CHECK_EQ(broken.empty(), rule.commutes);
-            CHECK_EQ(broken.find("it is not commutative at") != std::string::npos, !rule.commutes);
-        }
-    }
 }
 
 TEST_CASE("what random derivations taught: constants that are left, literals, overflow of a type") {
