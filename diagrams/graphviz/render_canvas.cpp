@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "diagrams/graphviz/graph.h"
 #include "diagrams/graphviz/messages.h"
@@ -34,6 +35,15 @@ void add_corner(Agraph_t* graph, const char* name, double x, double y) {
 bool has_fonts() {
     const FcFontSet* fonts = FcInit() == FcTrue ? FcConfigGetFonts(nullptr, FcSetSystem) : nullptr;
     return fonts != nullptr && fonts->nfont > 0;
+}
+
+/// Cairo writes the second of the day into a PDF; without it the same canvas gives the same bytes.
+/// Blanks keep every offset of the file's table of objects.
+void forget_when(std::string& pdf) {
+    constexpr std::string_view kEntry = "/CreationDate (";
+    const std::size_t entry = pdf.find(kEntry);
+    const std::size_t end = entry == std::string::npos ? entry : pdf.find(')', entry);
+    if (end != std::string::npos) pdf.replace(entry, end + 1 - entry, end + 1 - entry, ' ');
 }
 
 Result<std::string> render_graphviz(const Canvas& drawing, Theme theme, const char* name,
@@ -66,12 +76,18 @@ Result<std::string> render_graphviz(const Canvas& drawing, Theme theme, const ch
     return bytes;
 }
 
+Result<std::string> render_pdf(const Canvas& canvas, Theme theme) {
+    Result<std::string> pdf = render_graphviz(canvas, theme, "pdf", 1);
+    if (pdf) forget_when(*pdf);
+    return pdf;
+}
+
 }  // namespace
 
 Result<std::string> render_canvas(const Canvas& canvas, Format format, Theme theme, Font font) {
     switch (format) {
     case Format::Svg: return render_svg(canvas, theme, font);
-    case Format::Pdf: return render_graphviz(canvas, theme, "pdf", 1);
+    case Format::Pdf: return render_pdf(canvas, theme);
     case Format::Png: return render_png(canvas, theme, units_in_point(format));
     case Format::Text: return render_text(canvas);
     case Format::Tikz: return render_tikz(themed(canvas, theme));
