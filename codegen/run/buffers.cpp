@@ -280,9 +280,7 @@ std::optional<Diagnostic> check_contract(const Diagram& diagram, const EmittedKe
     }
     if (std::optional<Diagnostic> wrong = check_strides(diagram, kernel)) return wrong;
     const std::int64_t blocks = blocks_of(kernel, extents_of(diagram));
-    // A kernel that counts tiles looks for the next ones in 32 bits.
-    const std::int64_t most =
-        kernel.persistent ? std::int64_t{1} << 30 : std::numeric_limits<std::int32_t>::max();
+    const std::int64_t most = most_tiles(kernel);
     if (blocks > most) return messages::grid_too_large(kernel.name, blocks, most);
     return std::nullopt;
 }

@@ -52,9 +52,7 @@ EmulatedHopper::EmulatedHopper(Context& context, Fibers& fibers, SharedOrder& or
     calls.set_registers = [](Context* c, int registers, bool more) {
         of(c).set_registers(registers, more);
     };
-    calls.fence_products = [](Context* c) {
-        of(c).group().products.fence(c->thread % kGroupThreads);
-    };
+    calls.fence_products = fence_products;
     calls.start_product = [](Context* c, const GroupProduct* product) {
         of(c).start_product(*product);
     };
@@ -65,6 +63,11 @@ EmulatedHopper::EmulatedHopper(Context& context, Fibers& fibers, SharedOrder& or
         of(c).fail_if(of(c).group().products.settle(c->thread % kGroupThreads, registers, words));
     };
     calls.wait_products = [](Context* c, int pending) { of(c).wait_products(pending); };
+}
+
+// What is below this frame is of no function of the kernel that still runs.
+void EmulatedHopper::fence_products(Context* c) {
+    of(c).group().products.fence(c->thread % kGroupThreads, __builtin_frame_address(0));
 }
 
 EmulatedHopper& EmulatedHopper::of(Context* context) {

@@ -82,6 +82,7 @@ private:
     Group& group();
     void fail_if(const Misuse& wrong);
     static EmulatedHopper& of(nk::emulator::Context* context);
+    static void fence_products(nk::emulator::Context* c);
 
     nk::emulator::Context& context_;
     Fibers& fibers_;

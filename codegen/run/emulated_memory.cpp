@@ -51,9 +51,8 @@ void CopiesInFlight::land(std::uint64_t number, std::mt19937_64& random) {
     started_.erase(started_.begin(), later);
 }
 
-void AccessCounter::note(int thread, AccessKind kind, const void* site, long long place,
-                         int bytes) {
-    const Key key{kind, kind == AccessKind::Elements ? site : nullptr};
+void AccessCounter::note(int thread, AccessKind kind, CallSite site, long long place, int bytes) {
+    const Key key{kind, kind == AccessKind::Elements ? site : 0};
     Site& known = warps_[static_cast<std::size_t>(thread / 32)][key];
     const std::size_t lane = static_cast<std::size_t>(thread % 32);
     const std::size_t turn = known.made[lane]++;

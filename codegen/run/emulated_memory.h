@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codegen/prelude/emulator/interface.h"
+#include "codegen/run/emulated_places.h"
 
 namespace napkin {
 
@@ -46,12 +47,11 @@ private:
 
 /// Puts together what the lanes of a warp say of their accesses: the n-th vector access of a lane
 /// since its warp last met belongs to the n-th of the others; element accesses are told apart by
-/// their place in the kernel's machine code too.
+/// the calls that they come from too.
 class AccessCounter {
 public:
     explicit AccessCounter(int threads) : warps_(static_cast<std::size_t>(threads / 32)) {}
-    void note(int thread, nk::emulator::AccessKind kind, const void* site, long long place,
-              int bytes);
+    void note(int thread, nk::emulator::AccessKind kind, CallSite site, long long place, int bytes);
     /// Counts what a warp did since it last met.
     void settle(int warp, nk::emulator::Traffic* traffic);
 
@@ -64,7 +64,7 @@ private:
         std::array<std::uint32_t, 32> made{};  ///< accesses by each lane
         std::vector<Access> accesses;
     };
-    using Key = std::pair<nk::emulator::AccessKind, const void*>;
+    using Key = std::pair<nk::emulator::AccessKind, CallSite>;
     std::vector<std::map<Key, Site>> warps_;
 };
 

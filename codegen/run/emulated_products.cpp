@@ -172,9 +172,10 @@ void GroupProducts::know(Thread& of, const void* registers, int words) {
     of.known.push_back(std::move(now));
 }
 
-void GroupProducts::fence(int thread) {
+void GroupProducts::fence(int thread, const void* frame) {
     Thread& of = threads_[static_cast<std::size_t>(thread)];
     of.fenced = true;
+    std::erase_if(of.known, [&](const Known& known) { return known.registers < frame; });
     for (Known& known : of.known)
         std::memcpy(known.words.data(), known.registers, known.words.size() * 4);
 }

@@ -68,7 +68,8 @@ public:
     GroupProducts(unsigned char* shared, long long shared_bytes)
         : shared_(shared), shared_bytes_(shared_bytes), threads_(kGroupThreads) {}
 
-    void fence(int thread);
+    /// Registers of functions that have returned are forgotten: those below `frame`.
+    void fence(int thread, const void* frame);
     [[nodiscard]] Misuse start(int thread, const nk::emulator::GroupProduct& product);
     void commit(int thread);
     /// How many products, from the kernel's first on, the wait is for.

@@ -8,6 +8,7 @@
 #include "codegen/run/emulated_fibers.h"
 #include "codegen/run/emulated_hopper.h"
 #include "codegen/run/emulated_memory.h"
+#include "codegen/run/emulated_places.h"
 #include "codegen/run/emulated_shadow.h"
 #include "diagrams/contains.h"
 #include "diagrams/result.h"
@@ -25,7 +26,7 @@ using Perform = void (*)(Context*, void* const* all);
 /// An instruction of a warp, as one of its threads reached it.
 struct Meeting {
     const char* name = "";
-    const void* site = nullptr;  ///< in the kernel's machine code
+    CallSite site = 0;
     Perform perform = nullptr;
 };
 
@@ -49,6 +50,7 @@ public:
           watched_(watched),
           fibers_(launch.threads, launch.seed, run_thread, this),
           meetings_(static_cast<std::size_t>(launch.threads)),
+          entered_(static_cast<std::size_t>(launch.threads)),
           copies_(static_cast<std::size_t>(launch.threads)),
           order_(launch.threads, launch.shared_bytes),
           hopper_(context_, fibers_, order_, copies_),
@@ -113,12 +115,15 @@ private:
             of(c).fibers_.fail(text);
         };
     }
-    // Functions, not lambdas: what they return to is the kernel, in every build.
     static void together(Context* c, const char* name, void* mine, Perform perform) {
-        of(c).meet({name, __builtin_return_address(0), perform}, mine);
+        of(c).meet({name, of(c).site(__builtin_frame_address(0)), perform}, mine);
     }
     static void note_access(Context* c, AccessKind kind, long long place, int bytes) {
-        of(c).accesses_.note(c->thread, kind, __builtin_return_address(0), place, bytes);
+        const CallSite site = of(c).site(__builtin_frame_address(0));
+        of(c).accesses_.note(c->thread, kind, site, place, bytes);
+    }
+    [[nodiscard]] CallSite site(const void* frame) const {
+        return call_site(frame, entered_[static_cast<std::size_t>(context_.thread)]);
     }
     static Machine& of(Context* context) { return *static_cast<Machine*>(context->owner); }
     CopiesInFlight& copies() { return copies_[static_cast<std::size_t>(context_.thread)]; }
@@ -177,6 +182,8 @@ private:
 
     static void run_thread(void* owner) {
         Machine& machine = *static_cast<Machine*>(owner);
+        machine.entered_[static_cast<std::size_t>(machine.context_.thread)] =
+            __builtin_frame_address(0);
         machine.launch_.entry(&machine.context_, machine.launch_.arguments.data());
         if (!machine.copies().none()) machine.fibers_.fail("ends with a copy in flight");
         machine.hopper_.check_end(machine.context_.thread);
@@ -271,6 +278,7 @@ private:
     Context context_;
     Fibers fibers_;
     std::vector<Meeting> meetings_;
+    std::vector<const void*> entered_;  ///< the frame that each thread called the kernel from
     std::vector<CopiesInFlight> copies_;
     SharedOrder order_;
     EmulatedHopper hopper_;

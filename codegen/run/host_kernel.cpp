@@ -53,7 +53,7 @@ constexpr const char* kKernelText = ".cu";
 
 /// A kernel's text and what it is compiled with, in short.
 std::string key_of(const EmittedKernel& kernel) {
-    std::string key = "emulator 7\n" + kernel.name + "\n" + kernel.source;
+    std::string key = "emulator 8\n" + kernel.name + "\n" + kernel.source;
     for (const PreludeFile& file : prelude_files()) key += file.text;
     return hash_text(key);
 }
@@ -99,8 +99,7 @@ fs::path library_of(const fs::path& folder, const EmittedKernel& kernel, const s
     return folder / (kernel.name.substr(0, kMostOfName) + "-" + key + ".so");
 }
 
-const std::vector<std::string> kPlain = {"-O1", "-ffp-contract=off"};
-const std::vector<std::string> kTogether = {"-O0", "-ffp-contract=off"};
+const std::vector<std::string> kPlain = {"-O0", "-ffp-contract=off"};
 const std::vector<std::string> kFused = {"-O2", "-mfma", "-ffp-contract=fast"};
 
 /// Compiles a text into a library; the compiler accepts whatever we print.
@@ -117,10 +116,10 @@ std::optional<Diagnostic> compile_text(const std::string& text,
     const fs::path log = work / "log";
     const fs::path made = work / "kernel.so";
     // -Bsymbolic: a kernel may be called like a function of the C library.
-    std::vector<std::string> command = {
-        compiler,         "-std=c++17",        "-w",
-        "-fPIC",          "-shared",           "-g1",
-        "-Wl,-Bsymbolic", "-DNAPKIN_EMULATED", "-I" + work.string()};
+    std::vector<std::string> command = {compiler, "-std=c++17", "-w", "-fPIC", "-shared", "-g1",
+                                        "-Wl,-Bsymbolic", "-DNAPKIN_EMULATED", "-I" + work.string(),
+                                        // call_site reads the stack.
+                                        "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"};
     command.insert(command.end(), options.begin(), options.end());
     command.insert(command.end(), {(work / "kernel.cpp").string(), "-o", made.string()});
     const std::optional<int> status = run_program(command, log);
@@ -221,7 +220,7 @@ std::optional<Diagnostic> compile_together_for_host(std::span<const EmittedKerne
     if (libraries.empty()) return std::nullopt;
     const fs::path together = folder / ("together-" + hash_text(keys) + ".so");
     if (std::optional<Diagnostic> failed =
-            compile_text(text, kTogether, together, std::to_string(libraries.size()) + " kernels"))
+            compile_text(text, kPlain, together, std::to_string(libraries.size()) + " kernels"))
         return failed;
     for (const fs::path& library : libraries) {
         std::error_code error;

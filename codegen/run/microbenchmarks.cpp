@@ -56,12 +56,12 @@ constexpr WarpProduct kWarpProducts[] = {
 };
 
 /// One of a warp group, `m64nNk16`.
-struct GroupProduct {
+struct GroupProductForm {
     int columns;
     int depth;
     const char* type;
 };
-constexpr GroupProduct kGroupProducts[] = {
+constexpr GroupProductForm kGroupProducts[] = {
     {64, 16, "bf16"}, {128, 16, "bf16"}, {192, 16, "bf16"}, {256, 16, "bf16"},
     {256, 16, "f16"}, {256, 32, "e4m3"}, {256, 32, "e5m2"},
 };
@@ -93,7 +93,7 @@ void add_warp_products(int capability, std::vector<Microbenchmark>& all) {
 }
 
 void add_group_products(std::vector<Microbenchmark>& all) {
-    for (const GroupProduct& product : kGroupProducts)
+    for (const GroupProductForm& product : kGroupProducts)
         all.push_back(made({.name = fmt::format("wgmma m64n{}k{} {}", product.columns,
                                                 product.depth, product.type),
                             .what = "eight products of a warp group",

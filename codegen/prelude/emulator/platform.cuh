@@ -15,8 +15,7 @@
 #define __global__
 #define __launch_bounds__(...)
 #define __grid_constant__
-// Inlined, so that an instruction's place in the machine code tells calls of it apart.
-#define NK_DEVICE inline __attribute__((always_inline))
+#define NK_DEVICE inline
 #define NK_SHARED_MEMORY(name) unsigned char* const name = ::nk::emulator::context->shared
 #define threadIdx (::nk::emulator::Index{::nk::emulator::context->thread})
 #define blockIdx (::nk::emulator::Index{::nk::emulator::context->block})
