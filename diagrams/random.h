@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "diagrams/element_type.h"
+
 namespace napkin {
 
 /// splitmix64: one addition and two multiplications a number, any seed will do.
@@ -44,5 +46,10 @@ private:
 
     std::uint64_t state_ = 0;
 };
+
+inline constexpr int kWideBits = 40;  ///< of wide integers of i64: sums of many are exact
+/// An integer of the type, whatever its size, and at times one of those from 2^24 on of which an
+/// f32 has not all.
+[[nodiscard]] double wide_integer(ElementType type, Random& random);
 
 }  // namespace napkin

@@ -1,7 +1,5 @@
 #include "diagrams/index/domain.h"
 
-#include <limits>
-
 #include "diagrams/index/isl.h"
 #include "diagrams/index/quasi_affine.h"
 
@@ -13,15 +11,6 @@ namespace {
 constexpr int kMostAlternatives = 64;
 /// Of a question, some 10 ms.
 constexpr unsigned long kMostOperations = 30'000;
-
-std::optional<std::int64_t> finite(const Value& value) {
-    constexpr long kLeast = std::numeric_limits<long>::min();
-    constexpr long kMost = std::numeric_limits<long>::max();
-    if (!value || isl_val_is_int(value.get()) != isl_bool_true) return std::nullopt;
-    if (isl_val_cmp_si(value.get(), kLeast) < 0 || isl_val_cmp_si(value.get(), kMost) > 0)
-        return std::nullopt;
-    return isl_val_get_num_si(value.get());
-}
 
 }  // namespace
 
@@ -74,12 +63,10 @@ Within is_within(const Domain& domain, const Expression& index, AxisId axis) {
 std::optional<Bounds> range_of(const Domain& domain, const Expression& expression) {
     Domain::Parts& parts = *domain.parts_;
     parts.context.begin();
-    Piecewise value = parts.translator.value(expression);
+    const Piecewise value = parts.translator.value(expression);
     const Set points = parts.points();
     if (certainly_empty(points)) return std::nullopt;
-    value = Piecewise(isl_pw_aff_intersect_domain(value.release(), points.copy()));
-    return Bounds{finite(Value(isl_pw_aff_min_val(value.copy()))),
-                  finite(Value(isl_pw_aff_max_val(value.copy())))};
+    return Bounds{least_at(value, points), greatest_at(value, points)};
 }
 
 std::optional<std::int64_t> count_of(const Domain& domain, AxisId axis) {

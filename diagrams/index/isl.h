@@ -13,6 +13,9 @@
 #include <isl/space.h>
 #include <isl/val.h>
 
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <utility>
 
 namespace napkin::index {
@@ -94,6 +97,24 @@ inline Set at_most(const Piecewise& a, const Piecewise& b) {
 }
 inline Set below(const Piecewise& a, const Piecewise& b) {
     return Set(isl_pw_aff_lt_set(a.copy(), b.copy()));
+}
+/// A value that is an integer of 64 bits.
+inline std::optional<std::int64_t> finite(const Value& value) {
+    constexpr long kLeast = std::numeric_limits<long>::min();
+    constexpr long kMost = std::numeric_limits<long>::max();
+    if (!value || isl_val_is_int(value.get()) != isl_bool_true) return std::nullopt;
+    if (isl_val_cmp_si(value.get(), kLeast) < 0 || isl_val_cmp_si(value.get(), kMost) > 0)
+        return std::nullopt;
+    return isl_val_get_num_si(value.get());
+}
+/// The least and the greatest value at some points.
+inline std::optional<std::int64_t> least_at(const Piecewise& value, const Set& points) {
+    return finite(
+        Value(isl_pw_aff_min_val(isl_pw_aff_intersect_domain(value.copy(), points.copy()))));
+}
+inline std::optional<std::int64_t> greatest_at(const Piecewise& value, const Set& points) {
+    return finite(
+        Value(isl_pw_aff_max_val(isl_pw_aff_intersect_domain(value.copy(), points.copy()))));
 }
 inline bool certainly_empty(const Set& set) {
     return isl_set_is_empty(set.get()) == isl_bool_true;

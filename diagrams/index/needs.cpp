@@ -6,6 +6,7 @@
 #include "diagrams/checked.h"
 #include "diagrams/index/isl.h"
 #include "diagrams/index/quasi_affine.h"
+#include "diagrams/recent.h"
 
 namespace napkin::index {
 
@@ -42,30 +43,103 @@ CheckedInt points_of(const Set& set) {
 
 }  // namespace
 
-struct Needs::Parts {
-    Context context{kMostFollowed};
-    std::vector<Axis> axes;
-    const std::vector<Array>& arrays;
-    std::set<ArrayId> whole;        // needed in every element, for which isl is not asked
-    std::map<ArrayId, Set> needed;  // and what is needed of others
+/// A use that isl is asked about, with the readers that are not needed whole, and their axes.
+struct Followed {
+    std::vector<std::pair<ArrayId, std::vector<AxisId>>> readers;
+    ArrayId array;
+    std::vector<Expression> index;
+    std::vector<std::pair<Expression, bool>> conditions;
+    bool operator==(const Followed&) const = default;
+};
 
-    Parts(const std::vector<Axis>& of, const std::vector<Array>& all) : axes(of), arrays(all) {
-        for (Axis& axis : axes) axis.dynamic = false;
+/// What is needed of arrays that are not needed whole.
+class NeededElements {
+public:
+    explicit NeededElements(const std::vector<Axis>& axes) : axes_(axes) {}
+
+    void follow(const Followed& use) {
+        context_.begin();
+        Translator translator(context_, axes_, {});
+        Set points = translator.everything();
+        for (const auto& [reader, axes] : use.readers) {
+            const auto needed = needed_.find(reader);
+            if (needed == needed_.end()) return;
+            std::vector<Expression> indices;
+            for (const AxisId axis : axes) indices.push_back(axis_index(axis));
+            const Set elements = both(tuple(translator, indices), needed->second);
+            points = both(std::move(points), Set(isl_set_params(elements.copy())));
+        }
+        for (const auto& [condition, holds] : use.conditions)
+            points = both(std::move(points), translator.condition(condition, holds));
+        const Set elements = tuple(translator, use.index);
+        if (!translator.is_exact()) return;
+        points = both(std::move(points), translator.ranges());
+        add(use.array, Set(isl_set_project_out_all_params(
+                           isl_set_intersect_params(elements.copy(), points.release()))));
     }
 
+    std::int64_t count(ArrayId array) {
+        const auto needed = needed_.find(array);
+        if (needed == needed_.end()) return 0;
+        Set set = needed->second;
+        CheckedInt count(1);
+        unsigned at = 0;
+        while (set) {
+            const unsigned dimensions = static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));
+            if (at >= dimensions) break;
+            context_.begin();
+            if (!stands_apart(set, at, dimensions)) {
+                ++at;
+                continue;
+            }
+            count = count * points(without(without(set, at + 1, dimensions - at - 1), 0, at));
+            set = without(set, at, 1);
+        }
+        count = count * points(set);
+        return count ? *count : 0;
+    }
+
+private:
     /// The tuple of values at each point.
     Set tuple(Translator& translator, const std::vector<Expression>& values) {
-        Set result(isl_set_universe(isl_space_set_alloc(context.get(), 0, 0)));
+        Set result(isl_set_universe(isl_space_set_alloc(context_.get(), 0, 0)));
         for (const Expression& value : values)
             result = Set(isl_set_flat_product(
                 result.release(), isl_set_from_pw_aff(translator.value(value).release())));
         return result;
     }
-    Set tuple(Translator& translator, ArrayId array) {
-        std::vector<Expression> indices;
-        for (const AxisId axis : arrays[array.index()].axes) indices.push_back(axis_index(axis));
-        return tuple(translator, indices);
+    void add(ArrayId array, Set elements) {
+        if (!elements) return;
+        const auto [known, fresh] = needed_.try_emplace(array, elements);
+        if (fresh) return;
+        Set more(isl_set_coalesce(either(known->second, std::move(elements)).release()));
+        if (more && isl_set_n_basic_set(more.get()) <= kMostPieces) known->second = std::move(more);
     }
+    CheckedInt points(const Set& part) {
+        context_.begin();
+        context_.allow(kMostCounted);
+        const CheckedInt counted = points_of(part);
+        context_.allow(kMostFollowed);
+        return counted;
+    }
+
+    Context context_{kMostFollowed};
+    const std::vector<Axis>& axes_;
+    std::map<ArrayId, Set> needed_;
+};
+
+struct Needs::Parts {
+    std::vector<Axis> axes;
+    const std::vector<Array>& arrays;
+    std::set<ArrayId> whole;  // needed in every element, for which isl is not asked
+    std::vector<Followed> uses;
+    std::vector<bool> is_followed;  // of each use, whether its elements are known
+    NeededElements elements{axes};
+
+    Parts(const std::vector<Axis>& of, const std::vector<Array>& all) : axes(of), arrays(all) {
+        for (Axis& axis : axes) axis.dynamic = false;
+    }
+
     [[nodiscard]] CheckedInt size_of(ArrayId array) const {
         CheckedInt size = 1;
         for (const AxisId axis : arrays[array.index()].axes)
@@ -85,12 +159,17 @@ struct Needs::Parts {
         }
         return use.conditions.empty();
     }
-    void add(ArrayId array, Set elements) {
-        if (!elements) return;
-        const auto [known, fresh] = needed.try_emplace(array, elements);
-        if (fresh) return;
-        Set more(isl_set_coalesce(either(known->second, std::move(elements)).release()));
-        if (more && isl_set_n_basic_set(more.get()) <= kMostPieces) known->second = std::move(more);
+    /// The uses by which something of an array is needed, in order.
+    [[nodiscard]] std::vector<std::size_t> leading_to(ArrayId array) const {
+        std::vector<std::size_t> found;
+        std::set<ArrayId> met = {array};
+        for (std::size_t i = uses.size(); i-- > 0;) {
+            if (!met.contains(uses[i].array)) continue;
+            found.push_back(i);
+            for (const auto& [reader, own] : uses[i].readers) met.insert(reader);
+        }
+        std::reverse(found.begin(), found.end());
+        return found;
     }
 };
 
@@ -104,58 +183,44 @@ void Needs::add_whole(ArrayId array) {
 
 void Needs::add(const Use& use) {
     Parts& parts = *parts_;
-    const auto is_whole = [&](ArrayId array) { return parts.whole.contains(array); };
-    if (is_whole(use.array)) return;
-    if (std::all_of(use.readers.begin(), use.readers.end(), is_whole) && parts.takes_whole(use))
-        return add_whole(use.array);
-    parts.context.begin();
-    Translator translator(parts.context, parts.axes, {});
-    Set points = translator.everything();
-    for (const ArrayId reader : use.readers) {
-        if (is_whole(reader)) continue;
-        const auto needed = parts.needed.find(reader);
-        if (needed == parts.needed.end()) return;
-        const Set elements = both(parts.tuple(translator, reader), needed->second);
-        points = both(std::move(points), Set(isl_set_params(elements.copy())));
-    }
-    for (const auto& [condition, holds] : use.conditions)
-        points = both(std::move(points), translator.condition(condition, holds));
-    const Set elements = parts.tuple(translator, use.index);
-    if (!translator.is_exact()) return;
-    points = both(std::move(points), translator.ranges());
-    parts.add(use.array, Set(isl_set_project_out_all_params(
-                             isl_set_intersect_params(elements.copy(), points.release()))));
+    if (parts.whole.contains(use.array)) return;
+    Followed followed{{}, use.array, use.index, use.conditions};
+    for (const ArrayId reader : use.readers)
+        if (!parts.whole.contains(reader))
+            followed.readers.emplace_back(reader, parts.arrays[reader.index()].axes);
+    if (followed.readers.empty() && parts.takes_whole(use)) return add_whole(use.array);
+    parts.uses.push_back(std::move(followed));
+    parts.is_followed.push_back(false);
 }
 
+namespace {
+
+/// How many elements of an array uses make needed.
+struct Question {
+    std::vector<Axis> axes;
+    std::vector<Followed> uses;
+    ArrayId array;
+    bool operator==(const Question&) const = default;
+};
+
+}  // namespace
+
 std::int64_t Needs::count(ArrayId array) const {
+    Parts& parts = *parts_;
     // Of more than 64 bits nothing is claimed.
-    if (parts_->whole.contains(array)) return parts_->size_of(array).value.value_or(0);
-    const auto needed = parts_->needed.find(array);
-    if (needed == parts_->needed.end()) return 0;
-    Context& context = parts_->context;
-    const auto points = [&](const Set& part) {
-        context.begin();
-        context.allow(kMostCounted);
-        const CheckedInt counted = points_of(part);
-        context.allow(kMostFollowed);
-        return counted;
-    };
-    Set set = needed->second;
-    CheckedInt count(1);
-    unsigned at = 0;
-    while (set) {
-        const unsigned dimensions = static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));
-        if (at >= dimensions) break;
-        context.begin();
-        if (!stands_apart(set, at, dimensions)) {
-            ++at;
-            continue;
-        }
-        count = count * points(without(without(set, at + 1, dimensions - at - 1), 0, at));
-        set = without(set, at, 1);
+    if (parts.whole.contains(array)) return parts.size_of(array).value.value_or(0);
+    const std::vector<std::size_t> leading = parts.leading_to(array);
+    if (leading.empty()) return 0;
+    constexpr std::size_t kMostKept = 64;
+    thread_local Recent<Question, std::int64_t> kept(kMostKept);
+    Question question{parts.axes, {}, array};
+    for (const std::size_t use : leading) question.uses.push_back(parts.uses[use]);
+    if (const std::int64_t* count = kept.find(question)) return *count;
+    for (const std::size_t use : leading) {
+        if (!parts.is_followed[use]) parts.elements.follow(parts.uses[use]);
+        parts.is_followed[use] = true;
     }
-    count = count * points(set);
-    return count ? *count : 0;
+    return kept.keep(std::move(question), parts.elements.count(array));
 }
 
 }  // namespace napkin::index

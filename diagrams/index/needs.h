@@ -1,6 +1,8 @@
 // Which elements of arrays the elements of others cannot do without, as sets of indices.
 //
 // What is not quasi-affine, or asks isl for too much, is left out: what is said to be needed is.
+// isl is asked when elements are counted, of what leads to them alone, and not again where regions
+// that differ elsewhere need the same.
 #pragma once
 
 #include <map>
@@ -32,7 +34,8 @@ public:
     ~Needs();
 
     void add_whole(ArrayId array);
-    /// What the readers need so far, they need through this use as well.
+    /// What the readers need, they need through this use as well. Uses of the readers come before
+    /// it.
     void add(const Use& use);
     /// How many elements of an array are needed at the least.
     [[nodiscard]] std::int64_t count(ArrayId array) const;

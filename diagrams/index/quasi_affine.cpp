@@ -1,6 +1,7 @@
 #include "diagrams/index/quasi_affine.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "diagrams/overloaded.h"
@@ -256,13 +257,33 @@ Piecewise Translator::element(const Read& read, const Expression& whole) {
     return form;
 }
 
-/// Of bits no more is known than that a literal masks them: `bit_and(W, 15)` is 0 to 15.
+Interval Translator::interval_of(const Piecewise& value) const {
+    return {least_at(value, ranges_).value_or(kAny64.low),
+            greatest_at(value, ranges_).value_or(kAny64.high)};
+}
+
+/// A shift by a number is a product or a quotient; of other bits only a range is known, and that
+/// masking and shifting down make nothing larger. A product that 64 bits may not hold is not known.
 Piecewise Translator::bits(const Apply& call, const Expression& whole) {
+    const std::array parts = {value(call.arguments[0]), value(call.arguments[1])};
+    const std::array ranges = {interval_of(parts[0]), interval_of(parts[1])};
+    const Interval range = bit_range(call.function, ranges[0], ranges[1]);
+    const bool right = call.function == Function::ShiftRight;
+    const bool left = call.function == Function::ShiftLeft;
+    const bool known = !left || range.within(kExactIntegers);
+    const std::int64_t places = ranges[1].low;
+    if ((left || right) && known && ranges[1].is_one() && places >= 0 && places < 53) {
+        const Value power(isl_val_int_from_si(context_, std::int64_t{1} << places));
+        return right ? floor_quotient(parts[0], power)
+                     : Piecewise(isl_pw_aff_scale_val(parts[0].copy(), power.copy()));
+    }
     const auto [form, fresh] = parameter(whole);
-    if (!fresh || call.function != Function::BitAnd) return form;
-    for (const Expression& part : call.arguments)
-        if (const Number* mask = std::get_if<Number>(&part.node); mask && mask->value >= 0)
-            bound(form, {0, static_cast<std::int64_t>(mask->value)});
+    if (!fresh || !known) return form;
+    if (range.low != kAny64.low) bound(form, {range.low, {}});
+    if (range.high != kAny64.high) bound(form, {{}, range.high});
+    for (const std::size_t part : {0U, 1U})
+        if ((call.function == Function::BitAnd || (right && part == 0)) && ranges[part].low >= 0)
+            assume(compare(form, Function::LessEqual, parts[part]));
     return form;
 }
 

@@ -6,6 +6,7 @@
 
 #include "diagrams/index/domain.h"
 #include "diagrams/index/isl.h"
+#include "diagrams/integer_range.h"
 
 namespace napkin::index {
 
@@ -47,6 +48,7 @@ private:
     std::pair<Piecewise, bool> parameter(const Expression& expression);
     Piecewise element(const Read& element, const Expression& whole);
     Piecewise bits(const Apply& call, const Expression& whole);
+    [[nodiscard]] Interval interval_of(const Piecewise& value) const;
     void bound(const Piecewise& value, const Bounds& bounds);
     void assume(Set known);
 

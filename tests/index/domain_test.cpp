@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "tests/index/two_axes.h"
@@ -125,6 +126,31 @@ TEST_CASE("elements of arrays may have every value in their range, the same in t
         }
     }
     CHECK(proved > 30);
+}
+
+TEST_CASE("what is said of bits holds at every size") {
+    constexpr std::array kBits = {Function::BitAnd, Function::BitOr, Function::BitXor,
+                                  Function::ShiftLeft, Function::ShiftRight};
+    test::RandomIndex parts(29, {q(), x(), size_of(kX)});
+    int proved = 0;
+    for (int trial = 0; trial < 600; ++trial) {
+        const bool dynamic = trial % 2 == 1;
+        std::vector<Expression> bits;
+        for (const Function function : kBits)
+            bits.push_back(apply(function, {parts.index(1), parts.index(trial % 3 == 0 ? 0 : 1)}));
+        test::RandomIndex random(static_cast<std::uint64_t>(trial), bits);
+        const Expression condition = random.condition(1);
+        const Expression index = random.index(1);
+        const std::vector<Axis> any = two_axes(5, 4, dynamic);
+        Domain domain(any, {});
+        domain.restrict_to(condition);
+        proved += is_within(domain, index, kX).inside() ? 1 : 0;
+        for (const std::int64_t n : {4, 1, 7})
+            if (dynamic || n == 4)
+                check_said(domain, index, values(two_axes(5, n), condition, index),
+                           static_cast<double>(n), false);
+    }
+    CHECK(proved > 60);
 }
 
 TEST_CASE("a comparison of reals is the same wherever it is written") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diagrams/contains.h"
+#include "diagrams/random.h"
 #include "diagrams/value_kind.h"
 
 namespace napkin::test {
@@ -14,7 +15,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr int kI64Bits = 40;  // of the values of an input
 constexpr int kMostBits = 51;
 constexpr int kSumBits = 6;  // that a sum over two axes may add
 
@@ -28,7 +28,7 @@ public:
                                        1 + below(5), 2 + below(6), 1 + below(4));
         for (const auto& [name, type, bits] : {std::tuple("A", "i8", 7),
                                                {"B", "i32", 31},
-                                               {"C", "i64", kI64Bits},
+                                               {"C", "i64", kWideBits},
                                                {"D", "i32", 31}}) {
             const Names axes = some(1 + below(2));
             text += fmt::format("  input {}[{}] : {}\n", name, fmt::join(axes, ", "), type);
@@ -168,15 +168,6 @@ private:
     std::string next_axis_;  ///< of the table that names places along it; empty if there is none
 };
 
-double wide_integer(ElementType type, std::mt19937_64& random) {
-    const auto up_to = [&](int bits) {
-        return static_cast<double>(random() % (std::uint64_t{2} << bits)) - std::exp2(bits);
-    };
-    const int bits = type == ElementType::I64 ? kI64Bits : static_cast<int>(bits_of(type)) - 1;
-    if (random() % 4 == 0 && bits > 25) return 0x1p24 + up_to(2);
-    return round_to(type, up_to(bits));
-}
-
 }  // namespace
 
 std::string random_integers(std::uint32_t seed) {
@@ -193,7 +184,7 @@ bool has_integers_alone(const Diagram& diagram) {
 }
 
 Tensors wide_integers(const Diagram& diagram, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
+    Random random(seed);
     Tensors inputs = random_inputs(diagram, seed);
     for (auto& [array, tensor] : inputs)
         for (double& value : tensor.values)

@@ -66,38 +66,6 @@ Tensors where_cancelled(const Diagram& plain, const Tensors& inputs, const Tenso
     return result;
 }
 
-/// Elements in memory order: axes that were split keep every value in its place. Right is either of
-/// what is expected.
-std::optional<std::string> difference(const Diagram& plain, const Tensors& expected,
-                                      const Tensors& cancelled, const Diagram& derived,
-                                      const Tensors& got, const std::string& what,
-                                      bool may_show_hidden) {
-    for (const auto& [array, tensor] : expected) {
-        const std::string& name = plain[array].name;
-        const std::optional<ArrayId> twin = find_array(derived, name);
-        if (!twin || got.count(*twin) == 0) return what + " lacks output " + name;
-        const std::vector<double>& values = got.at(*twin).values;
-        if (values.size() != tensor.values.size())
-            return what + " has another number of elements in output " + name;
-        const double rounding =
-            plain[array].rounds ? 2 * unit_roundoff(plain[array].type) : 0;  // either neighbour
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const double want = tensor.values[i];
-            if (values[i] == want) continue;
-            if (std::isnan(values[i]) && (std::isnan(want) || may_show_hidden)) continue;
-            const auto error = [&](double right) {
-                return std::abs(values[i] - right) / (1 + std::abs(right));
-            };
-            const double most = is_floating(plain[array].type) ? rounding + 1e-9 : 0;
-            if (!(error(want) <= most) && !(error(cancelled.at(array).values[i]) <= most))
-                return what + " computes " + std::to_string(values[i]) + " for element " +
-                       std::to_string(i) + " of " + name + ", the plain diagram " +
-                       std::to_string(want);
-        }
-    }
-    return std::nullopt;
-}
-
 /// Whether a fold is of values that a condition chooses: a factor of them that leaves the fold is
 /// multiplied by nothing where none is taken, and a NaN shows there (docs/language.md).
 bool folds_conditionally(const Diagram& diagram) {
@@ -112,6 +80,38 @@ bool folds_conditionally(const Diagram& diagram) {
                    std::any_of(fold->values.begin(), fold->values.end(),
                                [&](const Expression& each) { return any_part(each, chooses); });
         });
+}
+
+/// Elements in memory order: axes that were split keep every value in its place. Right is either of
+/// what is expected; anything is where the plain diagram makes a NaN of its own infinities.
+std::optional<std::string> difference(const Diagram& plain, const Tensors& expected,
+                                      const Tensors& cancelled, const Diagram& derived,
+                                      const Tensors& got, const std::string& what, bool planted) {
+    const bool may_show_hidden = planted && folds_conditionally(plain);
+    for (const auto& [array, tensor] : expected) {
+        const std::string& name = plain[array].name;
+        const std::optional<ArrayId> twin = find_array(derived, name);
+        if (!twin || got.count(*twin) == 0) return what + " lacks output " + name;
+        const std::vector<double>& values = got.at(*twin).values;
+        if (values.size() != tensor.values.size())
+            return what + " has another number of elements in output " + name;
+        const double rounding =
+            plain[array].rounds ? 2 * unit_roundoff(plain[array].type) : 0;  // either neighbour
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double want = tensor.values[i];
+            if (values[i] == want || (std::isnan(want) && !planted)) continue;
+            if (std::isnan(values[i]) && (std::isnan(want) || may_show_hidden)) continue;
+            const auto error = [&](double right) {
+                return std::abs(values[i] - right) / (1 + std::abs(right));
+            };
+            const double most = is_floating(plain[array].type) ? rounding + 1e-9 : 0;
+            if (!(error(want) <= most) && !(error(cancelled.at(array).values[i]) <= most))
+                return what + " computes " + std::to_string(values[i]) + " for element " +
+                       std::to_string(i) + " of " + name + ", the plain diagram " +
+                       std::to_string(want);
+        }
+    }
+    return std::nullopt;
 }
 
 /// Whether a result lies within what rounding allows: where a sum in another order stores another
@@ -152,12 +152,11 @@ std::optional<std::string> failure_of_state(const Diagram& plain, const State& s
     const Result<Tensors> expected = evaluate_outputs(plain, inputs);
     if (!expected) return std::nullopt;  // no diagram that can be tried
     const Tensors cancelled = planted ? where_cancelled(plain, inputs, *expected) : *expected;
-    const bool may_show_hidden = planted && folds_conditionally(plain);
     const Tensors renamed = inputs_for(state.diagram, plain, inputs);
     const Result<Tensors> rewritten = evaluate_outputs(state.diagram, renamed);
     if (!rewritten) return "the derived diagram breaks a contract";
     if (auto wrong = difference(plain, *expected, cancelled, state.diagram, *rewritten,
-                                "the derived diagram", may_show_hidden);
+                                "the derived diagram", planted);
         wrong && !within_rounding(plain, inputs, state.diagram, *rewritten))
         return wrong;
     const Result<TileProgram> program = expand(state);
@@ -165,8 +164,7 @@ std::optional<std::string> failure_of_state(const Diagram& plain, const State& s
     const Result<Interpretation> result = interpret(state.diagram, *program, renamed);
     if (!result) return "the tile program breaks a contract";
     const auto wrong_in = [&](const Tensors& outputs, const std::string& what) {
-        auto wrong =
-            difference(plain, *expected, cancelled, state.diagram, outputs, what, may_show_hidden);
+        auto wrong = difference(plain, *expected, cancelled, state.diagram, outputs, what, planted);
         if (wrong && within_rounding(plain, inputs, state.diagram, outputs)) wrong.reset();
         return wrong;
     };
