@@ -95,7 +95,7 @@ constexpr std::array kRules = {
          "arXiv 1805.02867, 3", rules::stabilise},
     Rule{"distribute", "distribute ARRAY [as NAME, NAME...]",
          "c * (a + b) == c * a + c * b, and a fold of a combination == the combination of the folds",
-         "the array's expression multiplies or squares a sum or an element of a map that is one, combines by the monoid that it is folded by, or has a factor that does not vary; sums and what they are multiplied by are finite; of a folded product of sums some term lacks an axis; integers stay exact",
+         "the array's expression multiplies or squares a sum or an element of a map that is one, combines by the monoid that it is folded by, or has a factor that does not vary and, in a maximum or minimum, is not negative; sums and what they are multiplied by are finite; of a folded product of sums some term lacks an axis; integers stay exact",
          "distribute Y as Y1, Y2",
          "ring and monoid laws", rules::distribute},
     Rule{"commute", "commute AXIS, AXIS in ARRAY [as NAME] | commute ARRAY, ARRAY in ARRAY",
@@ -252,6 +252,17 @@ std::string undo_first(const State& state, std::string_view rule, AxisId axis,
     if (state.relabelling.regions.size() > 1)
         command += " in " + region_name(state.diagram, region);
     return "`" + command + "` first";
+}
+
+std::optional<NotApplicable> why_cut(const State& state, const Region& region, AxisId axis,
+                                     bool groups) {
+    const auto is_of = [&](const auto& part) { return part.axis == axis; };
+    const std::string name = "`" + state.diagram[axis].name + "`";
+    if (std::any_of(region.streams.begin(), region.streams.end(), is_of))
+        return NotApplicable{name + " is streamed", undo_first(state, "unstream", axis, region)};
+    if (groups && std::any_of(region.groups.begin(), region.groups.end(), is_of))
+        return NotApplicable{name + " is grouped", undo_first(state, "ungroup", axis, region)};
+    return std::nullopt;
 }
 
 std::variant<std::size_t, NotApplicable> find_region(const State& state, const std::string& name) {

@@ -4,6 +4,7 @@
 #include <boost/pending/disjoint_sets.hpp>
 
 #include "diagrams/contains.h"
+#include "diagrams/result.h"
 
 namespace napkin {
 
@@ -109,6 +110,8 @@ std::vector<ReadElsewhere> reads_elsewhere(std::span<const Statement* const> sta
                 const Read* element = std::get_if<Read>(&node.node);
                 if (element == nullptr || !computed.contains(element->array)) return;
                 const std::vector<AxisId>& own = array(element->array).axes;
+                invariant(element->index.size() == own.size(), "`", array(element->array).name,
+                          "` is read with the wrong number of indices");
                 for (std::size_t k = 0; k < own.size(); ++k)
                     if (contains(axes, own[k]) && element->index[k] != axis_index(own[k]))
                         found.push_back({element->array, own[k], element->index[k], reader});

@@ -47,5 +47,8 @@ struct Rule {
 /// What a refusal tells to do first: the command, `ungroup` or `unstream`, as it applies here.
 [[nodiscard]] std::string undo_first(const State& state, std::string_view rule, AxisId axis,
                                      const Region& region);
+/// Why a rule does not change an axis that a region streams or, if it matters, groups.
+[[nodiscard]] std::optional<NotApplicable> why_cut(const State& state, const Region& region,
+                                                   AxisId axis, bool groups = true);
 
 }  // namespace napkin

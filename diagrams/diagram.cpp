@@ -143,6 +143,15 @@ bool has_own_size(const Diagram& diagram, AxisId axis) {
     return diagram[axis].size == Formula(axis_size(axis));
 }
 
+std::int64_t least_size(const Diagram& diagram, AxisId axis) {
+    std::int64_t least = 1;
+    for (const Statement& statement : diagram.statements)
+        if (const Select* select = std::get_if<Select>(&statement.body))
+            if (select->over == axis && select->rank)
+                least = std::max(least, diagram[*select->rank].extent);
+    return least;
+}
+
 std::vector<Monoid> builtin_monoids() {
     return {builtin("sum", 0, true, Function::Add), builtin("prod", 1, true, Function::Multiply),
             builtin("max", -kInfinity, false, Function::Max),

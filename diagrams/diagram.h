@@ -202,6 +202,8 @@ struct Diagram {
 [[nodiscard]] SymbolValues extents_of(const std::vector<Axis>& axes);
 /// Whether an axis has a size of its own rather than one that follows from others.
 [[nodiscard]] bool has_own_size(const Diagram& diagram, AxisId axis);
+/// The fewest elements that an axis has at run time: as many as are selected of it.
+[[nodiscard]] std::int64_t least_size(const Diagram& diagram, AxisId axis);
 
 /// The four built-in monoids, in the order of kSum, kProduct, kMax, kMin.
 [[nodiscard]] std::vector<Monoid> builtin_monoids();

@@ -21,8 +21,8 @@ struct Replacement {
 
 // clang-format off
 constexpr std::array kReplacements = {
-    Replacement{"&", "write `and`"},
-    Replacement{"|", "write `or`"},
+    Replacement{"&", "write `and` between conditions, `bit_and(u, v)` of integers"},
+    Replacement{"|", "write `or` between conditions, `bit_or(u, v)` of integers"},
     Replacement{"!", "write `not`, or `!=` between two values"},
     Replacement{"?", "write `if c then a else b`"},
     Replacement{"\"", "the language has no strings; comments begin with `#`"},
@@ -30,7 +30,7 @@ constexpr std::array kReplacements = {
     Replacement{"@", "matrix products are written with indices: `sum(k) A[i, k] * B[k, j]`"},
     Replacement{".", "a fraction is written with its leading zero: `0.5`; nothing has methods, a transpose is `Y[j, i] = X[i, j]`"},
     Replacement{"\\", "a line that ends with an operator, or stands inside parentheses, goes on by itself"},
-    Replacement{"~", "write `not`"},
+    Replacement{"~", "write `not` before a condition, `bit_xor(u, -1)` of an integer"},
     Replacement{"\xE2\x89\xA4", "write `<=`"},
     Replacement{"\xE2\x89\xA5", "write `>=`"},
     Replacement{"\xE2\x89\xA0", "write `!=`"},

@@ -137,6 +137,16 @@ bool computes_reals(const Diagram& diagram, const Statement& statement, std::siz
            }) == ValueKind::Real;
 }
 
+std::optional<ValueKind> kept_kind(const Diagram& diagram, const Statement& statement,
+                                   std::size_t component) {
+    const Array& target = diagram[statement.targets[component]];
+    const std::optional<ValueKind> kind = kind_of(diagram, statement, component);
+    const bool keeps = kind == ValueKind::Real && !target.rounds &&
+                       kind_of(target.type) == ValueKind::Integer &&
+                       !computes_reals(diagram, statement, component);
+    return keeps ? ValueKind::Integer : kind;
+}
+
 void settle_types(Diagram& diagram, const std::set<ArrayId>& made,
                   const std::vector<const Statement*>& statements) {
     for (const ArrayId each : made) diagram.arrays[each.index()].type = ElementType::I64;

@@ -33,6 +33,10 @@ void settle_types(Diagram& diagram, const std::set<ArrayId>& made,
 /// condition chooses integers have their least or their greatest.
 [[nodiscard]] bool computes_reals(const Diagram& diagram, const Statement& statement,
                                   std::size_t component = 0);
+/// The kind of a component as its target keeps it: what is an integer or infinite is an integer
+/// where the target is one that nothing is rounded to.
+[[nodiscard]] std::optional<ValueKind> kept_kind(const Diagram& diagram, const Statement& statement,
+                                                 std::size_t component = 0);
 /// A target of integers that the statement would compute from reals, other than by rounding them as
 /// the user asks.
 [[nodiscard]] std::optional<ArrayId> inexact_target(const Diagram& diagram,

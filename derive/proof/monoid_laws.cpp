@@ -12,7 +12,7 @@ namespace napkin::proof {
 namespace {
 
 constexpr int kTrialsOfALaw = 256;
-constexpr int kDeepest = 16;  ///< statements that an element is followed back through
+constexpr int kDeepestStatements = 16;  ///< statements that an element is followed back through
 constexpr MonoidId kFirstOfUsers{4};
 // Differences that rounding of long double does not explain.
 constexpr long double kTolerance = 0x1p-40L;
@@ -73,11 +73,13 @@ public:
             const Element c = draw();
             const Element ab = combine(a, b);
             const Element bc = combine(b, c);
-            const long double most = largest_of({a, b, c, ab, bc});
+            const Element left = combine(ab, c);
+            const Element right = combine(a, bc);
+            const long double most = largest_of({a, b, c, ab, bc, left, right});
             if (!same(combine(identity, a), a, largest_of({a})) ||
                 !same(combine(a, identity), a, largest_of({a})))
                 return "its identity changes " + text_of(a);
-            if (!same(combine(ab, c), combine(a, bc), most))
+            if (!same(left, right, most))
                 return "it is not associative at " + text_of(a) + ", " + text_of(b) + ", " +
                        text_of(c);
             if (monoid_.commutative && !same(ab, combine(b, a), most))
@@ -107,15 +109,20 @@ private:
     /// Small numbers, some of them whole; numbers about as large as those that the rule has in it;
     /// and every other time one that this trial has seen, at times with its sign turned: a rule
     /// that compares elements may tell those apart that are equal in what it compares.
-    double anything() {
+    /// Integers of a type are as likely any that it has.
+    double anything(ElementType type = ElementType::F64) {
         if (!seen_.empty() && random_.below(2) == 0) {
             const double value = seen_[index_below(seen_.size())];
-            return random_.below(4) == 0 ? -value : value;
+            return round_to(type, random_.below(4) == 0 ? -value : value);
+        }
+        if (!is_floating(type) && random_.below(2) == 0) {
+            seen_.push_back(wide_integer(type, random_));
+            return seen_.back();
         }
         const double scale = scales_[index_below(scales_.size())];
         seen_.push_back(scale * (random_.below(3) == 0 ? static_cast<double>(random_.below(5) - 2)
                                                        : random_.normal()));
-        return seen_.back();
+        return round_to(type, seen_.back());
     }
     void note_scales(const Expression& expression) {
         walk(expression, [&](const Expression& part) {
@@ -129,7 +136,7 @@ private:
     double drawn(const Expression& expression, int depth) {
         if (const Number* number = std::get_if<Number>(&expression.node)) return number->value;
         if (const Convert* convert = std::get_if<Convert>(&expression.node))
-            return drawn(convert->argument.front(), depth);
+            return kept(convert->type, drawn(convert->argument.front(), depth));
         const Apply* call = std::get_if<Apply>(&expression.node);
         if (call == nullptr) {
             for (const auto& [known, value] : known_)
@@ -155,13 +162,20 @@ private:
         return std::isfinite(value) ? value : anything();
     }
     double drawn(ArrayId array, int depth) {
-        if (depth < kDeepest)
+        const Array& own = diagram_[array];
+        if (depth < kDeepestStatements)
             for (const Statement& statement : diagram_.statements) {
                 const Map* map = std::get_if<Map>(&statement.body);
-                if (map && statement.targets.front() == array) return drawn(map->value, depth + 1);
+                if (map && statement.targets.front() == array)
+                    return kept(own.type, drawn(map->value, depth + 1));
             }
-        if (diagram_[array].type == ElementType::Bool) return static_cast<double>(random_.below(2));
-        return anything();
+        if (own.type == ElementType::Bool) return static_cast<double>(random_.below(2));
+        if (own.indexes) return static_cast<double>(random_.below(diagram_[*own.indexes].extent));
+        return is_floating(own.type) ? anything() : anything(own.type);
+    }
+    /// Where it is kept as an integer or a condition it is one; other roundings are small.
+    static double kept(ElementType type, double value) {
+        return is_floating(type) ? value : round_to(type, value);
     }
     Element combine(const Element& a, const Element& b) {
         Element operands = a;

@@ -1,7 +1,9 @@
 #include "derive/proof/shapes.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "derive/proof/limits.h"
 #include "derive/proof/messages.h"
@@ -13,12 +15,47 @@
 namespace napkin::proof {
 namespace {
 
+/// Whether the sizes leave what an axis is made of as it is: given, or as large as it was.
+bool keeps_size(const Diagram& original, AxisId axis, const Sizes& fixed, const Sizes& sizes) {
+    const auto size = sizes.find(original[axis].name);
+    return size == sizes.end() || fixed.count(size->first) != 0 ||
+           size->second == original[axis].extent;
+}
+
+/// What splits divide, followed back along the derivation, so that what an earlier split or a join
+/// made can be split again.
+struct Divisors {
+    std::map<std::string, std::int64_t> axes;  ///< of the diagram: what has to divide their sizes
+    std::vector<std::int64_t> parts;           ///< of each command: the small size of a split
+};
+
+/// A split's part is two, or twice what divides the part later, where it is as large. Of joined
+/// axes the innermost is divided that does not keep its size.
+Divisors divisors_of(const std::vector<Command>& commands,
+                     const std::function<bool(const std::string&)>& keeps) {
+    Divisors found{{}, std::vector<std::int64_t>(commands.size(), 1)};
+    const auto divisor = [&](const std::string& axis) -> std::int64_t& {
+        return found.axes.try_emplace(axis, 1).first->second;
+    };
+    for (std::size_t i = commands.size(); i-- > 0;) {
+        const Command& command = commands[i];
+        const bool splits = command.rule == "split-axis" && command.size;
+        if ((!splits && command.rule != "join-axes") || command.as.size() != 1) continue;
+        const std::int64_t later = std::exchange(divisor(command.as.front()), 1);
+        if (splits) found.parts[i] = *command.size < 2 * later ? later : 2 * later;
+        const auto divided = std::find_if_not(command.names.rbegin(), command.names.rend(), keeps);
+        const std::string& name = divided == command.names.rend() ? command.names.back() : *divided;
+        divisor(name) *= splits ? found.parts[i] : later;
+    }
+    return found;
+}
+
 /// Tile sizes in proportion: follows what splitting and joining make of the axes.
 class TileScaler {
 public:
     TileScaler(const Diagram& original, const Diagram& small, const Sizes& fixed,
-               const SmallSizes& sizes)
-        : sizes_(sizes) {
+               const SmallSizes& sizes, std::vector<std::int64_t> parts)
+        : sizes_(sizes), parts_(std::move(parts)) {
         for (std::size_t i = 0; i < original.axes.size(); ++i) {
             const Axis& axis = original.axes[i];
             const bool fixes = fixed.count(axis.name) != 0;
@@ -31,7 +68,7 @@ public:
         for (const Command& command : commands)
             if (command.size && !command.names.empty())
                 tiles_[command.names.front()].insert(*command.size);
-        for (Command& command : commands) scale(command);
+        for (std::size_t i = 0; i < commands.size(); ++i) scale(commands[i], parts_[i]);
         return commands;
     }
 
@@ -42,24 +79,24 @@ private:
         bool keeps = false;  ///< tile sizes and splits
     };
 
-    void scale(Command& command) {
+    void scale(Command& command, std::int64_t part) {
         if (command.rule == "join-axes") return join(command);
         if (!command.size || command.names.empty() || command.rule == "set") return;
         const auto axis = axes_.find(command.names.front());
         if (axis == axes_.end()) return;
-        if (command.rule == "split-axis") return split(command, axis->second);
+        if (command.rule == "split-axis") return split(command, axis->second, part);
         if (!axis->second.keeps) command.size = tile(command.names.front(), *command.size);
     }
 
-    /// A split's size becomes two, which divides what make_divisible left; of axes that keep their
-    /// size, and of groups of the diagram's own, it stays, where it divides.
-    void split(Command& command, Scale& outer) {
+    /// A split's size becomes the part, which divides what make_divisible left; of axes that keep
+    /// their size, and of groups of the diagram's own, it stays, where it divides.
+    void split(Command& command, Scale& outer, std::int64_t part) {
         const std::int64_t size = std::max<std::int64_t>(*command.size, 1);
         const bool stays = outer.keeps || (sizes_.is_grouped(command.names.front()) &&
                                            size < outer.to && outer.to % size == 0);
-        if (!stays) command.size = std::min<std::int64_t>(*command.size, 2);
-        const std::int64_t part = std::max<std::int64_t>(*command.size, 1);
-        if (command.as.size() == 1) axes_[command.as.front()] = {size, part, outer.keeps};
+        if (stays) part = size;
+        command.size = part;
+        if (command.as.size() == 1) axes_[command.as.front()] = {size, part, part == size};
         outer = {outer.from / size, outer.to / part, outer.keeps};
     }
 
@@ -89,26 +126,35 @@ private:
     }
 
     const SmallSizes& sizes_;
+    std::vector<std::int64_t> parts_;  ///< of each command: the size of a split
     std::map<std::string, Scale> axes_;
     std::map<std::string, std::set<std::int64_t>> tiles_;
 };
 
-/// Axes that the derivation splits get sizes that two divides as often as they are split; those
-/// whose sizes others give, as in `axis e = d`, by sizes of the others. Those that have the size
-/// that they were split at keep it: the taps of a filter reach no further than its input.
-void make_divisible(const Diagram& original, const std::vector<Command>& commands,
-                    const Sizes& fixed, Sizes& sizes) {
-    std::map<AxisId, std::int64_t> parts;
-    for (const Command& command : commands)
-        if (command.rule == "split-axis" && !command.names.empty())
-            if (const auto axis = find_axis(original, command.names.front()))
-                parts.try_emplace(*axis, 1).first->second *= 2;
-    for (const auto& [axis, count] : parts)
-        for (const Symbol symbol : symbols_of(original[axis].size))
-            if (const auto size = sizes.find(original[symbol.axis].name);
-                size != sizes.end() && fixed.count(size->first) == 0 &&
-                size->second != original[symbol.axis].extent)
-                size->second = ceil_quotient(size->second, count) * count;
+/// Axes that the derivation splits get sizes that all splits of them divide; those whose sizes
+/// others give, as in `axis e = d`, by sizes of the others. Those that have the size that they were
+/// split at keep it: the taps of a filter reach no further than its input.
+Divisors make_divisible(const Diagram& original, const std::vector<Command>& commands,
+                        const Sizes& fixed, Sizes& sizes) {
+    const auto keeps = [&](const std::string& name) {
+        const std::optional<AxisId> axis = find_axis(original, name);
+        if (!axis) return false;
+        const std::vector<Symbol> symbols = symbols_of(original[*axis].size);
+        return std::all_of(symbols.begin(), symbols.end(), [&](Symbol symbol) {
+            return keeps_size(original, symbol.axis, fixed, sizes);
+        });
+    };
+    Divisors divisors = divisors_of(commands, keeps);
+    for (const auto& [name, divisor] : divisors.axes) {
+        const std::optional<AxisId> axis = find_axis(original, name);
+        if (!axis) continue;
+        for (const Symbol symbol : symbols_of(original[*axis].size)) {
+            if (keeps_size(original, symbol.axis, fixed, sizes)) continue;
+            std::int64_t& size = sizes.at(original[symbol.axis].name);
+            size = ceil_quotient(size, divisor) * divisor;
+        }
+    }
+    return divisors;
 }
 
 /// The shape with the given sizes, which the diagram has, and commands; the diagnostics where a
@@ -157,13 +203,13 @@ public:
 
 private:
     std::vector<Shape> shapes_at(Sizes sizes, double most_places) {
-        make_divisible(original_, commands_, subject_.fixed, sizes);
+        const Divisors divisors = make_divisible(original_, commands_, subject_.fixed, sizes);
         const Result<Checked> small = check(subject_.sources, subject_.file, sizes);
         if (!small) return refuse(small.error());
         const Work work = work_of(small->diagram);
         if (work.places > most_places || is_too_much(work)) return {};
         std::vector<Shape> shapes;
-        TileScaler scaler(original_, small->diagram, subject_.fixed, small_);
+        TileScaler scaler(original_, small->diagram, subject_.fixed, small_, divisors.parts);
         for (const std::vector<Command>& each : {scaler.scaled(commands_), commands_}) {
             if (!shapes.empty() && shapes.front().commands == each) continue;
             Result<Shape> shape = shape_of(small->diagram, sizes, each);

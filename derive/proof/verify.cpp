@@ -13,7 +13,7 @@ namespace napkin::proof {
 namespace {
 
 // Levels of lists in lists: several for each of the deepest expression that is parsed.
-constexpr std::size_t kDeepest = 2048;
+constexpr std::size_t kDeepestLists = 2048;
 
 /// Where two JSON values first differ: `shapes[0].outputs[0].bound`.
 std::string first_difference(const Json& a, const Json& b, const std::string& path) {
@@ -164,9 +164,9 @@ Result<Verification> verify_certificate(const std::string& text) {
                                         " bytes");
     if (text.find('\0') != std::string::npos)  // which ends what is parsed
         return messages::no_certificate("it has a byte of value 0");
-    if (depth_of(text) > kDeepest)
+    if (depth_of(text) > kDeepestLists)
         return messages::no_certificate("its lists are nested more than " +
-                                        std::to_string(kDeepest) + " deep");
+                                        std::to_string(kDeepestLists) + " deep");
     std::optional<std::string> repeated;
     const Json json = parse(text, repeated);
     if (json.is_discarded() || !json.is_object())

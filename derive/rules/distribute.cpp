@@ -6,6 +6,7 @@
 //   sum(k) (a - b)^2         ==>     sum(k) a^2 - 2 * (sum(k) a * b) + sum(k) b^2
 //   max(k) max(a, b)         ==>     max(max(k) a, max(k) b)
 //   max(k) (a + c)           ==>     (max(k) a) + c          c without k
+//   max(k) c * a             ==>     c * max(k) a            c without k, and not negative
 //
 // Where a factor is an element of a map that is a sum, the map is opened: a norm's bias before a
 // linear layer, `sum(k) (a + b) * c` with `a + b` kept as N, gives `sum(k) b * c`, which lacks the
@@ -186,13 +187,37 @@ private:
             for (Expression& part : operands_of(operand, Function::Add))
                 (varies(part, fold) ? inside : outside).push_back(std::move(part));
             if (inside.empty()) inside = std::exchange(outside, {});
-            gains = gains || !outside.empty();
-            outside.insert(outside.begin(), folded(fold, combination(Function::Add, inside)));
+            Parts parts = scaled(combination(Function::Add, inside), fold);
+            gains = gains || !outside.empty() || !parts.outside.factors.empty();
+            multiply(parts.outside, folded(fold, expression_of(parts.inside)), 1);
+            outside.insert(outside.begin(), expression_of(parts.outside));
             operand = combination(Function::Add, outside);
         }
-        if (!gains)
-            return nothing("takes no maximum or minimum of several, and nothing in it is constant");
-        return replaced(combination(function, operands), {}, folds());
+        if (gains) return replaced(combination(function, operands), {}, folds());
+        if (signed_)
+            return nothing("is a maximum or minimum of multiples of `" + *signed_ +
+                           "`, which may be negative");
+        return nothing("takes no maximum or minimum of several, and nothing in it is constant");
+    }
+    /// What varies, by the factors that may leave a maximum of it: those that are not negative.
+    Parts scaled(const Expression& value, const Fold& fold) {
+        if (!varies(value, fold)) return {{}, {1, {{value, 1}}}};
+        const DiagramFacts facts(diagram_);
+        const Product product = product_of(value);
+        Parts parts;
+        for (const Factor& factor : taken_out(product, fold).factors) {
+            const Expression power = expression_of({1, {factor}});
+            if (facts.of(power).nonnegative())
+                multiply(parts.outside, factor.base, factor.power);
+            else if (!signed_)
+                signed_ = print(diagram_, power);
+        }
+        if (parts.outside.factors.empty()) return {{}, {1, {{value, 1}}}};
+        parts.inside.coefficient = product.coefficient;
+        for (const Factor& factor : product.factors)
+            if (!contains(parts.outside.factors, factor))
+                multiply(parts.inside, factor.base, factor.power);
+        return parts;
     }
     Outcome of_product(const Fold& fold) {
         std::vector<Expression> operands = operands_of(fold.values.front(), Function::Multiply);
@@ -282,6 +307,7 @@ private:
     Draft draft_;
     Expansion expansion_;
     bool stores_f32_ = false;                         ///< what comes out, since it cancels
+    std::optional<std::string> signed_;               ///< a factor that stays in a maximum
     std::vector<std::pair<Fold, Expression>> folds_;  ///< that were made, and their results
 };
 

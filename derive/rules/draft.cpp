@@ -330,11 +330,12 @@ Outcome Draft::finish(const Command& command, SideConditions checked) {
 
 namespace {
 
-/// Whether a region is cut along an axis of that name, by a group or a stream.
-bool is_cut(const Diagram& diagram, const Region& region, const std::string& axis) {
+/// Whether a region is cut along an axis of that name by what the rule undoes, groups or streams.
+bool is_cut(const Diagram& diagram, const Region& region, const std::string& axis,
+            const std::string& rule) {
     const auto along = [&](const auto& cut) { return diagram[cut.axis].name == axis; };
-    return std::any_of(region.groups.begin(), region.groups.end(), along) ||
-           std::any_of(region.streams.begin(), region.streams.end(), along);
+    return rule == "ungroup" ? std::any_of(region.groups.begin(), region.groups.end(), along)
+                             : std::any_of(region.streams.begin(), region.streams.end(), along);
 }
 
 /// The command that takes back what stands in the way, by the names that the user knows: where a
@@ -345,11 +346,11 @@ std::string undo_known(const State& state, const std::string& rule, const Region
     std::string of = region_name(state.diagram, region);
     const std::vector<Region>& known = before.relabelling.regions;
     const auto is_named = [&](const Region& each) {
-        return region_name(before.diagram, each) == of && is_cut(before.diagram, each, name);
+        return region_name(before.diagram, each) == of && is_cut(before.diagram, each, name, rule);
     };
     if (std::none_of(known.begin(), known.end(), is_named)) {
         const auto cut = std::find_if(known.begin(), known.end(), [&](const Region& each) {
-            return is_cut(before.diagram, each, name);
+            return is_cut(before.diagram, each, name, rule);
         });
         if (cut != known.end()) of = region_name(before.diagram, *cut);
         const std::vector<Region>& made = state.relabelling.regions;
@@ -357,7 +358,7 @@ std::string undo_known(const State& state, const std::string& rule, const Region
             for (const Stream& stream : each.streams) {
                 const std::string& own = before.diagram[stream.axis].name;
                 const bool stays = std::any_of(made.begin(), made.end(), [&](const Region& part) {
-                    return is_cut(state.diagram, part, own);
+                    return is_cut(state.diagram, part, own, rule);
                 });
                 if (cut != known.end() || rule != "unstream" || stays) continue;
                 name = own;

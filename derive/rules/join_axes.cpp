@@ -199,13 +199,10 @@ Outcome join_axes(const State& state, const Command& command) {
 
     State next = state;
     for (Region& region : next.relabelling.regions) {
-        const auto uses = [&](const auto& part) {
-            return part.axis == *first || part.axis == *second;
-        };
         const bool woven = diagram[*first].woven && diagram[*second].woven;
-        if (std::any_of(region.streams.begin(), region.streams.end(), uses) ||
-            (!woven && std::any_of(region.groups.begin(), region.groups.end(), uses)))
-            return NotApplicable{"one of them is grouped or streamed", "undo that first"};
+        for (const AxisId axis : {*first, *second})
+            if (std::optional<NotApplicable> refusal = why_cut(state, region, axis, !woven))
+                return *refusal;
         std::erase_if(region.groups, [&](const Group& group) { return group.axis == *second; });
     }
     const Joiner joiner(diagram, *first, *second);

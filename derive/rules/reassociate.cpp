@@ -26,13 +26,6 @@ bool among(const std::vector<std::size_t>& list, std::size_t value) {
     return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-const Fold* plain_sum(const Diagram& diagram, StatementId id) {
-    const Fold* fold = std::get_if<Fold>(&diagram[id].body);
-    const bool fits =
-        fold != nullptr && fold->monoid == kSum && !fold->every_prefix && fold->seed.empty();
-    return fits ? fold : nullptr;
-}
-
 class Reassociation {
 public:
     Reassociation(const State& state, const Command& command, StatementId source)
@@ -54,6 +47,7 @@ private:
     bool open_towards(ArrayId array);
     void open(std::size_t at);
     [[nodiscard]] std::optional<NotApplicable> bring_together(std::vector<std::size_t>& group);
+    [[nodiscard]] NotApplicable not_a_factor(ArrayId array) const;
     [[nodiscard]] std::vector<AxisId> summed_first(const std::vector<std::size_t>& group) const;
     [[nodiscard]] std::set<StatementId> dependents() const;
     [[nodiscard]] std::optional<Expression> known_sum(const Product& inside,
@@ -126,6 +120,21 @@ bool Reassociation::open_towards(ArrayId array) {
     return false;
 }
 
+/// Why the product has no such factor: a condition that it stands under, or what is not opened.
+NotApplicable Reassociation::not_a_factor(ArrayId array) const {
+    const std::string no_factor =
+        "`" + diagram_[array].name + "` is no factor of the product in `" + command_.in + "`";
+    for (const Factor& factor : product_.factors) {
+        const Apply* choice = std::get_if<Apply>(&factor.base.node);
+        if (choice == nullptr || choice->function != Function::Select) continue;
+        if (!arrays_read(factor.base).contains(array)) continue;
+        return {no_factor + ": it stands under the condition `" +
+                    print(diagram_, choice->arguments[0]) + "`",
+                "a factor under a condition of its own is one: `(if c then A[i] else 0) * B[i]`"};
+    }
+    return {no_factor, "intermediates that are sums, rounded or no products are not opened"};
+}
+
 std::optional<NotApplicable> Reassociation::bring_together(std::vector<std::size_t>& group) {
     std::vector<ArrayId> wanted;
     for (const std::string& name : command_.names) {
@@ -144,11 +153,7 @@ std::optional<NotApplicable> Reassociation::bring_together(std::vector<std::size
         const auto needed = static_cast<std::size_t>(std::count(
             wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(i) + 1, wanted[i]));
         while (here() < needed)
-            if (!open_towards(wanted[i]))
-                return NotApplicable{"`" + command_.names[i] +
-                                         "` is no factor of the product in `" + command_.in + "`",
-                                     "intermediates that are sums, rounded or no products are not "
-                                     "opened"};
+            if (!open_towards(wanted[i])) return not_a_factor(wanted[i]);
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const std::optional<std::size_t> factor = factor_reading(wanted[i], group);
@@ -290,7 +295,9 @@ Outcome Reassociation::rewritten(const std::vector<std::size_t>& group,
 Outcome Reassociation::run() {
     const Fold* fold = plain_sum(diagram_, source_);
     if (fold == nullptr)
-        return NotApplicable{"`" + command_.in + "` is no sum", "it takes a sum of products"};
+        return with_parts(diagram_, source_,
+                          {"`" + command_.in + "` is no sum", "it takes a sum of products"},
+                          [&](StatementId part) { return plain_sum(diagram_, part) != nullptr; });
     over_ = fold->over;
     product_ = product_of(fold->values.front());
     std::vector<std::size_t> group;

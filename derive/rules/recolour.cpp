@@ -33,6 +33,29 @@ std::string divide_a_factor(const std::string& divisor) {
            divisor + ") * v`";
 }
 
+/// Why the array is nothing that a tensor core multiplies; nullopt where it is.
+std::optional<NotApplicable> why_no_product(const Diagram& diagram, const Region& region,
+                                            ArrayId array) {
+    const AxisFilter counts = tiled_axes(diagram.axes, region);
+    const auto axes_of = [&](StatementId id) -> const std::vector<AxisId>& {
+        return diagram[diagram[id].targets.front()].axes;
+    };
+    const auto contracts = [&](StatementId id) {
+        return contraction_of(diagram[id], axes_of(id), counts).has_value();
+    };
+    const StatementId whole = producer(diagram, array).value();
+    if (contracts(whole)) return std::nullopt;
+    NotApplicable refused{
+        "`" + diagram[array].name + "` is not a sum of products of two matrices",
+        "the tensor core multiplies what runs along some axes of the result by what runs along "
+        "others"};
+    if (const auto divisor = divisor_of_product(diagram[whole], axes_of(whole), counts)) {
+        refused.help = divide_a_factor(print(diagram, *divisor));
+        return refused;
+    }
+    return with_parts(diagram, whole, std::move(refused), contracts);
+}
+
 }  // namespace
 
 Outcome recolour(const State& state, const Command& command) {
@@ -50,17 +73,8 @@ Outcome recolour(const State& state, const Command& command) {
     invariant(region != regions.end(), "every statement is in a region");
     Place place;
     if (command.at == "tensor-core") {
-        const Statement& box = state.diagram[*statement];
-        const std::vector<AxisId>& axes = state.diagram[*array].axes;
-        const AxisFilter counts = tiled_axes(state.diagram.axes, *region);
-        if (!contraction_of(box, axes, counts)) {
-            const std::optional<Expression> divisor = divisor_of_product(box, axes, counts);
-            return NotApplicable{
-                "`" + command.names.front() + "` is not a sum of products of two matrices",
-                divisor ? divide_a_factor(print(state.diagram, *divisor))
-                        : "the tensor core multiplies what runs along some axes of the result by "
-                          "what runs along others"};
-        }
+        if (std::optional<NotApplicable> refusal = why_no_product(state.diagram, *region, *array))
+            return *refusal;
         place = {Level::Warps, true};
     } else if (const std::optional<Level> level = level_named(command.at);
                level && *level >= Level::Block) {

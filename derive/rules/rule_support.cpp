@@ -73,6 +73,24 @@ std::string statement_names(const Diagram& diagram, const std::vector<StatementI
     return list_names(names);
 }
 
+NotApplicable with_parts(const Diagram& diagram, StatementId whole, NotApplicable refused,
+                         const std::function<bool(StatementId)>& fits) {
+    std::vector<std::string> names;
+    for (const StatementId part : diagram[diagram[whole].box].statements)
+        if (part != whole && fits(part))
+            names.push_back("`" + diagram[diagram[part].targets.front()].name + "`");
+    if (names.size() == 1) refused.help = "its part " + names.front() + " is one";
+    if (names.size() > 1) refused.help = "its parts " + list_names(names) + " are";
+    return refused;
+}
+
+const Fold* plain_sum(const Diagram& diagram, StatementId id) {
+    const Fold* fold = std::get_if<Fold>(&diagram[id].body);
+    const bool fits =
+        fold != nullptr && fold->monoid == kSum && !fold->every_prefix && fold->seed.empty();
+    return fits ? fold : nullptr;
+}
+
 NotApplicable refused_elsewhere(const Array& array, const Axis& axis, const std::string& part) {
     return {"`" + array.name + "` is read at other indices than it is computed at along `" +
                 axis.name + "`, so one " + part + " would need values of another",

@@ -41,6 +41,13 @@ struct SideConditions {
 [[nodiscard]] NotApplicable with_unfusing(
     const State& state, const Region& region, const std::vector<AxisId>& axes,
     NotApplicable refused, const std::function<bool(const State&, const Region&)>& holds);
+/// The refusal of an array with those parts of its box for its help that would do: `Z.1` where
+/// `Z = sum(k) A[k] * x[k] + b` is no sum.
+[[nodiscard]] NotApplicable with_parts(const Diagram& diagram, StatementId whole,
+                                       NotApplicable refused,
+                                       const std::function<bool(StatementId)>& fits);
+/// The sum that a statement is, of all elements and from 0; null where it is none.
+[[nodiscard]] const Fold* plain_sum(const Diagram& diagram, StatementId id);
 /// The refusal for an axis used in unrelated roles, proposing an alias; nullopt when all roles are
 /// kept or all folded.
 [[nodiscard]] std::optional<NotApplicable> mixed_roles(const Diagram& diagram,

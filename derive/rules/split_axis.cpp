@@ -21,16 +21,6 @@ namespace napkin::rules {
 
 namespace {
 
-bool is_relabelled(const Relabelling& relabelling, AxisId axis) {
-    for (const Region& region : relabelling.regions) {
-        for (const Group& group : region.groups)
-            if (group.axis == axis) return true;
-        for (const Stream& stream : region.streams)
-            if (stream.axis == axis) return true;
-    }
-    return false;
-}
-
 bool is_ordered_along(const Diagram& diagram, AxisId axis) {
     return std::any_of(
         diagram.statements.begin(), diagram.statements.end(), [&](const Statement& statement) {
@@ -191,8 +181,8 @@ Outcome split_axis(const State& state, const Command& command) {
     for (const Array& array : state.diagram.arrays)
         if (array.indexes == axis)
             return NotApplicable{"`" + array.name + "` holds indices along `" + name + "`", ""};
-    if (is_relabelled(state.relabelling, *axis))
-        return NotApplicable{"`" + name + "` is grouped or streamed", "undo that first"};
+    for (const Region& region : state.relabelling.regions)
+        if (std::optional<NotApplicable> refusal = why_cut(state, region, *axis)) return *refusal;
 
     State next = state;
     Diagram& diagram = next.diagram;

@@ -22,10 +22,13 @@ std::variant<StatementId, NotApplicable> sum_named(const State& state, const std
     const std::optional<ArrayId> array = find_array(state.diagram, name);
     if (!array) return out_of_place("there is no array `" + name + "`", "");
     const std::optional<StatementId> source = producer(state.diagram, *array);
-    const Fold* fold = source ? std::get_if<Fold>(&state.diagram[*source].body) : nullptr;
-    if (fold == nullptr || fold->monoid != kSum || fold->every_prefix || !fold->seed.empty())
-        return NotApplicable{"`" + name + "` is no sum", "it takes a sum of exponentials"};
-    return *source;
+    const NotApplicable refused{"`" + name + "` is no sum", "it takes a sum of exponentials"};
+    if (!source) return refused;
+    if (plain_sum(state.diagram, *source) != nullptr) return *source;
+    return with_parts(state.diagram, *source, refused, [&](StatementId part) {
+        const Fold* fold = plain_sum(state.diagram, part);
+        return fold != nullptr && exponent_in(state.diagram, fold->values.front());
+    });
 }
 
 /// Whether the exponent is s - m with m the maximum of s.

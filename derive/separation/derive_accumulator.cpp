@@ -21,6 +21,7 @@
 #include "derive/separation/place/plan.h"
 #include "derive/separation/read/cascade.h"
 #include "derive/separation/write/builder.h"
+#include "diagrams/contains.h"
 
 namespace napkin {
 namespace {
@@ -110,6 +111,33 @@ void check_order(const Cascade& cascade, const Accumulator& accumulator) {
     run(accumulator.tail);
 }
 
+/// Why the accumulator cannot be carried out: where a value is the same all along an axis, any
+/// array that holds it may be read instead, and along an axis that the reader lacks nothing says
+/// where.
+std::optional<NotApplicable> why_unbound(const Diagram& diagram, const Accumulator& accumulator) {
+    const std::size_t own = diagram.arrays.size();
+    const auto array = [&](ArrayId id) -> const Array& {
+        return id.index() < own ? diagram[id] : accumulator.arrays[id.index() - own];
+    };
+    for (const auto* phase : {&accumulator.initial, &accumulator.body, &accumulator.tail})
+        for (const Statement& statement : *phase) {
+            if (std::holds_alternative<Opaque>(statement.body)) continue;
+            std::vector<AxisId> bound = folded_axes(statement);
+            const Array& target = array(statement.targets.front());
+            bound.insert(bound.end(), target.axes.begin(), target.axes.end());
+            for (const Expression* value : expressions_of(statement))
+                for (const AxisId axis : axes_used(*value))
+                    if (!contains(bound, axis))
+                        return NotApplicable{
+                            "`" + target.name + "` reads what is the same all along `" +
+                                diagram[axis].name + "`, and at no place of it",
+                            "leave `" + diagram[axis].name +
+                                "` out of what does not depend on it, or keep that in a region of "
+                                "its own"};
+        }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::variant<Accumulator, NotApplicable> derive_accumulator(
@@ -177,6 +205,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
         }
         Accumulator result = builder.finish();
         check_order(cascade, result);
+        if (std::optional<NotApplicable> refused = why_unbound(diagram, result)) return *refused;
         for (Obligation& lost : separation::unsafe_differences(diagram, region, axes))
             result.obligations.push_back(std::move(lost));
         return result;

@@ -163,10 +163,11 @@ std::optional<ArrayId> copied_by(const Diagram& chunk, const Statement& statemen
 void unite_copies(const Diagram& chunk, Accumulator& inner) {
     std::map<ArrayId, ArrayId> united;
     for (const Statement& statement : inner.tail) {
+        const ArrayId target = statement.targets.front();
+        if (target.index() >= chunk.arrays.size()) return;  // of the accumulator, like its states
         const std::optional<ArrayId> state = copied_by(chunk, statement);
-        const Array& target = chunk[statement.targets.front()];
-        if (!state || state->index() < chunk.arrays.size() || target.rounds) return;
-        if (!united.emplace(*state, statement.targets.front()).second) return;
+        if (!state || state->index() < chunk.arrays.size() || chunk[target].rounds) return;
+        if (!united.emplace(*state, target).second) return;
     }
     if (united.size() != inner.arrays.size() || !inner.gauges.empty()) return;
     inner.tail.clear();

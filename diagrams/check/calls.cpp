@@ -50,6 +50,14 @@ std::string signature_of(const syntax::Definition& definition) {
 Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope& scope) {
     const std::string& name = call.function.text;
     const auto operation = context_.operations.find(name);
+    const bool has_axes =
+        !call.axes.empty() || name == "topk" ||
+        (operation != context_.operations.end() && !operation->second.definition->axes.empty());
+    if (scope.combines && (has_axes || element_type_named(name))) {
+        context_.report(has_axes ? messages::not_elementwise(span, name)
+                                 : messages::rounds_in_monoid(span, name));
+        return std::nullopt;
+    }
     if (operation != context_.operations.end()) {
         const std::optional<Scope> inside = enter(call, operation->second, span, scope);
         if (!inside) return std::nullopt;
@@ -73,7 +81,7 @@ Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope&
 
 /// Keeps what a call became, so that it can be shown as it was written.
 void Resolver::spell(const syntax::Call& call, const Scope& inside, const Expression& value) {
-    if (!std::holds_alternative<Apply>(value.node)) return;
+    if (inside.combines || !std::holds_alternative<Apply>(value.node)) return;
     const auto& operation = context_.operations.at(call.function.text);
     NamedCall spelled{call.function.text, {}, value, operation.library};
     for (const syntax::Name& parameter : operation.definition->parameters)
@@ -160,6 +168,7 @@ std::optional<Scope> Resolver::replacing(const std::string& name, Span span, con
     inside.calls.push_back(name);
     inside.guards = scope.guards;
     inside.place = scope.place;
+    inside.combines = scope.combines;
     return inside;
 }
 

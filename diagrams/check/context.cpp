@@ -98,6 +98,9 @@ Array Context::declare(const syntax::Target& target, ArrayRole role) {
     return array;
 }
 
+namespace {
+
+/// What an unknown reduction was probably meant to be: a call, where an operation has that name.
 std::string meant_reduction(const Context& context, const syntax::Reduction& reduction) {
     const std::string& name = reduction.monoid.text;
     if (const auto found = context.operations.find(name); found != context.operations.end()) {
@@ -108,8 +111,20 @@ std::string meant_reduction(const Context& context, const syntax::Reduction& red
         return name + axes + (axes.empty() ? "(...)" : "](...)");
     }
     std::vector<std::string> known = names_of(context.monoids);
-    known.insert(known.end(), kSelections.begin(), kSelections.end());
+    if (!reduction.every_prefix) known.insert(known.end(), kSelections.begin(), kSelections.end());
     return suggestion(name, known);
+}
+
+}  // namespace
+
+void report_unknown(Context& context, const syntax::Reduction& reduction, Span place) {
+    const std::string& name = reduction.monoid.text;
+    const bool scanned = reduction.every_prefix;
+    if (scanned && (is_selection(name) || name == "topk"))
+        context.report(messages::selection_scanned(place, name));
+    else
+        context.report(
+            messages::unknown_reduction(place, name, meant_reduction(context, reduction), scanned));
 }
 
 std::string suggestion(const std::string& name, const std::vector<std::string>& known) {

@@ -89,9 +89,8 @@ template <class Value>
 /// The nearest known name, or an empty text.
 [[nodiscard]] std::string suggestion(const std::string& name,
                                      const std::vector<std::string>& known);
-/// What an unknown reduction was probably meant to be: a call, where an operation has that name.
-[[nodiscard]] std::string meant_reduction(const Context& context,
-                                          const syntax::Reduction& reduction);
+/// Reports a reduction or scan that there is none of, with what was probably meant.
+void report_unknown(Context& context, const syntax::Reduction& reduction, Span place);
 template <class Node>
 [[nodiscard]] Expression make(Node node, Span span) {
     Expression expression;

@@ -1,6 +1,8 @@
 // Names inside definitions and monoids, checked whether they are called or not.
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <map>
 #include <utility>
 
 #include "diagrams/check/constants.h"
@@ -73,93 +75,30 @@ private:
         for (const syntax::Name& axis : reduction.over) check_name(axis, false);
         check_all(reduction.operands);
         const std::string& name = reduction.monoid.text;
-        if (context_.monoids.contains(name) || is_selection(name)) return;
-        context_.report(messages::unknown_reduction(reduction.monoid.span, name,
-                                                    meant_reduction(context_, reduction)));
+        const bool selects = is_selection(name) && !reduction.every_prefix;
+        if (context_.monoids.contains(name) || selects) return;
+        report_unknown(context_, reduction, reduction.monoid.span);
     }
 
     Context& context_;
     const syntax::Definition& definition_;
 };
 
-/// Puts operands in place of the names of a monoid's two elements.
-class CombineResolver {
-public:
-    CombineResolver(Context& context, const syntax::MonoidDefinition& monoid)
-        : context_(context), monoid_(monoid) {}
-
-    Expression resolve(const syntax::Expression& source) {
-        if (const std::optional<Number> constant = constant_value(source))
-            return make(*constant, source.span);
-        if (const auto* name = std::get_if<syntax::Reference>(&source.node))
-            return operand(name->name, source.span);
-        if (const auto* unary = std::get_if<syntax::Unary>(&source.node))
-            return make(Apply{unary->op == "not" ? Function::Not : Function::Negate,
-                              {resolve(unary->operand.front())}},
-                        source.span);
-        if (const auto* binary = std::get_if<syntax::Binary>(&source.node))
-            return make(Apply{*binary_function(binary->op),
-                              {resolve(binary->operands[0]), resolve(binary->operands[1])}},
-                        source.span);
-        if (const auto* choice = std::get_if<syntax::Conditional>(&source.node))
-            return make(Apply{Function::Select,
-                              {resolve(choice->parts[0]), resolve(choice->parts[1]),
-                               resolve(choice->parts[2])}},
-                        source.span);
-        if (const auto* call = std::get_if<syntax::Call>(&source.node))
-            return resolve_call(*call, source.span);
-        fail({"this", source.span});
-        return number(0);
-    }
-
-private:
-    void fail(const syntax::Name& name) {
-        context_.report(messages::outside_definition(name.span, name.text, monoid_.name.text));
-    }
-
-    Expression operand(const syntax::Name& name, Span span) {
-        std::uint32_t slot = 0;
-        for (const auto* side : {&monoid_.left, &monoid_.right})
-            for (const syntax::Name& known : *side) {
-                if (known.text == name.text) return make(Operand{slot}, span);
-                ++slot;
-            }
-        fail(name);
-        return number(0);
-    }
-
-    Expression resolve_call(const syntax::Call& call, Span span) {
-        const std::optional<KnownFunction> known = known_function(call.function.text);
-        if (!known) {
-            context_.report(
-                messages::unknown_operation(call.function.span, call.function.text,
-                                            suggestion(call.function.text, built_in_names())));
-            return number(0);
+/// Names that stand for one thing each; reports those that stand twice.
+void check_distinct(Context& context, std::initializer_list<const std::vector<syntax::Name>*> all) {
+    std::map<std::string, Span> seen;
+    for (const auto* list : all)
+        for (const syntax::Name& name : *list) {
+            const auto [first, fresh] = seen.emplace(name.text, name.span);
+            if (!fresh)
+                context.report(messages::defined_twice(name.span, name.text, first->second));
         }
-        if (call.arguments.size() != known->arguments) {
-            context_.report(
-                messages::wrong_argument_count(span, call.function.text, call.arguments.size(),
-                                               std::to_string(known->arguments) + " arguments"));
-            return number(0);
-        }
-        std::vector<Expression> arguments;
-        for (const syntax::Expression& argument : call.arguments)
-            arguments.push_back(resolve(argument));
-        return make(Apply{known->function, std::move(arguments)}, span);
-    }
-
-    Context& context_;
-    const syntax::MonoidDefinition& monoid_;
-};
+}
 
 }  // namespace
 
 void check_definition(Context& context, const syntax::Definition& definition) {
-    std::set<std::string> seen;
-    for (const auto* list : {&definition.axes, &definition.parameters})
-        for (const syntax::Name& name : *list)
-            if (!seen.insert(name.text).second)
-                context.report(messages::repeated_axis(name.span, name.text, definition.name.text));
+    check_distinct(context, {&definition.axes, &definition.parameters});
     const syntax::Name& glyph = definition.glyph;
     const std::vector<std::string> glyphs(kGlyphs.begin(), kGlyphs.end());
     if (!glyph.text.empty() && std::find(glyphs.begin(), glyphs.end(), glyph.text) == glyphs.end())
@@ -168,9 +107,20 @@ void check_definition(Context& context, const syntax::Definition& definition) {
     DefinitionChecker(context, definition).check(definition.value);
 }
 
-Expression resolve_combine(Context& context, const syntax::MonoidDefinition& monoid,
-                           const syntax::Expression& component) {
-    return CombineResolver(context, monoid).resolve(component);
+std::vector<Expression> resolve_combine(Context& context, const syntax::MonoidDefinition& monoid) {
+    check_distinct(context, {&monoid.left, &monoid.right});
+    Scope scope;
+    scope.definition = monoid.name.text;
+    scope.combines = true;
+    std::uint32_t slot = 0;
+    for (const auto* side : {&monoid.left, &monoid.right})
+        for (const syntax::Name& part : *side)
+            scope.values.emplace(part.text, make(Operand{slot++}, part.span));
+    Resolver resolver(context, monoid.name.text, {}, BoxId{}, monoid.name.span);
+    std::vector<Expression> combine;
+    for (const syntax::Expression& component : monoid.combine)
+        combine.push_back(resolver.value(component, scope).value_or(number(0)));
+    return combine;
 }
 
 }  // namespace napkin::checking

@@ -19,7 +19,10 @@ bool is_reserved_operation(const Context& context, const std::string& name) {
     return is_built_in(name) || context.monoids.contains(name);
 }
 
-void add_monoid(Context& context, const syntax::MonoidDefinition& source) {
+/// Monoids whose combinations are still to be resolved, once all operations are known.
+using Pending = std::vector<std::pair<MonoidId, const syntax::MonoidDefinition*>>;
+
+void add_monoid(Context& context, const syntax::MonoidDefinition& source, Pending& pending) {
     const std::string& name = source.name.text;
     if (is_reserved_operation(context, name)) {
         context.report(messages::built_in(source.name.span, name));
@@ -34,9 +37,9 @@ void add_monoid(Context& context, const syntax::MonoidDefinition& source) {
         if (!value) context.report(messages::not_constant(identity.span, "an identity"));
         monoid.identity.push_back(make(value.value_or(Number{}), identity.span));
     }
-    for (const syntax::Expression& component : source.combine)
-        monoid.combine.push_back(resolve_combine(context, source, component));
-    context.monoids[name] = MonoidId{static_cast<std::uint32_t>(context.diagram.monoids.size())};
+    const MonoidId id{static_cast<std::uint32_t>(context.diagram.monoids.size())};
+    context.monoids[name] = id;
+    pending.emplace_back(id, &source);
     context.diagram.monoids.push_back(std::move(monoid));
 }
 
@@ -64,15 +67,18 @@ void collect_definitions(Context& context, const syntax::File& library) {
     for (std::uint32_t i = 0; i < context.diagram.monoids.size(); ++i)
         context.monoids[context.diagram.monoids[i].name] = MonoidId{i};
     std::map<std::string, Span> user;
+    Pending pending;
     for (const auto& item : library.definitions)
         if (const auto* definition = std::get_if<syntax::Definition>(&item))
             add_operation(context, *definition, true, user);
     for (const auto& item : context.file.definitions) {
         if (const auto* monoid = std::get_if<syntax::MonoidDefinition>(&item))
-            add_monoid(context, *monoid);
+            add_monoid(context, *monoid, pending);
         if (const auto* definition = std::get_if<syntax::Definition>(&item))
             add_operation(context, *definition, false, user);
     }
+    for (const auto& [id, source] : pending)
+        context.diagram.monoids[id.index()].combine = resolve_combine(context, *source);
     for (const auto& item : context.file.definitions)
         if (const auto* definition = std::get_if<syntax::Definition>(&item))
             check_definition(context, *definition);

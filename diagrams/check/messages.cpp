@@ -56,12 +56,20 @@ Diagnostic unknown_operation(Span place, std::string_view name, std::string_view
         help_for(name, meant, join({"define it before the diagram: `def ", name, "(u) = ...`"})));
 }
 
-Diagnostic unknown_reduction(Span place, std::string_view name, std::string_view meant) {
-    return make_error("E0205", place, join({"no reduction is named ", quoted(name)}),
-                      "unknown reduction",
-                      help_for(name, meant,
-                               "there are sum, prod, max, min, argmax, argmin, and what `monoid` "
-                               "declares before the diagram"));
+Diagnostic unknown_reduction(Span place, std::string_view name, std::string_view meant,
+                             bool scanned) {
+    return make_error(
+        "E0205", place, join({"no reduction is named ", quoted(name)}), "unknown reduction",
+        help_for(name, meant,
+                 join({"there are sum, prod, max, min, ", scanned ? "" : "argmax, argmin, ",
+                       "and what `monoid` declares before the diagram"})));
+}
+
+Diagnostic selection_scanned(Span place, std::string_view name) {
+    return make_error("E0428", place, join({quoted(name), " selects and cannot be scanned"}),
+                      "no monoid",
+                      "there are sum, prod, max, min, and what `monoid` declares before the "
+                      "diagram");
 }
 
 Diagnostic unknown_glyph(Span place, std::string_view name, std::string_view meant,
@@ -232,6 +240,14 @@ Diagnostic rank_too_large(Span place, std::string_view rank, std::int64_t rank_s
                             ", which has ", std::to_string(size), " elements"}),
                       join({quoted(rank), " is larger than ", quoted(axis)}),
                       join({"make ", quoted(rank), " at most ", quoted(axis)}));
+}
+
+Diagnostic rank_at_run_time(Span place, std::string_view rank, std::string_view axis) {
+    return make_error(
+        "E0327", place,
+        join({"how many of ", quoted(axis), " are selected is known at run time only"}),
+        join({quoted(rank), " is `dynamic`"}),
+        join({"give ", quoted(rank), " a size of its own, without `dynamic`"}));
 }
 
 Diagnostic no_rank_axis(Span place, std::string_view target) {

@@ -23,7 +23,8 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic unknown_operation(Span place, std::string_view name,
                                            std::string_view meant);  // E0204
 [[nodiscard]] Diagnostic unknown_reduction(Span place, std::string_view name,
-                                           std::string_view meant);  // E0205
+                                           std::string_view meant, bool scanned);  // E0205
+[[nodiscard]] Diagnostic selection_scanned(Span place, std::string_view name);     // E0428
 [[nodiscard]] Diagnostic unknown_glyph(Span place, std::string_view name, std::string_view meant,
                                        const std::vector<std::string>& known);          // E0214
 [[nodiscard]] Diagnostic defined_twice(Span place, std::string_view name, Span first);  // E0206
@@ -68,7 +69,9 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic size_overflow(Span place, std::string_view axis);  // E0312
 [[nodiscard]] Diagnostic rank_too_large(Span place, std::string_view rank, std::int64_t rank_size,
                                         std::string_view axis, std::int64_t size);  // E0313
-[[nodiscard]] Diagnostic no_rank_axis(Span place, std::string_view target);         // E0314
+[[nodiscard]] Diagnostic rank_at_run_time(Span place, std::string_view rank,
+                                          std::string_view axis);            // E0327
+[[nodiscard]] Diagnostic no_rank_axis(Span place, std::string_view target);  // E0314
 [[nodiscard]] Diagnostic scan_axis_missing(Span place, std::string_view axis,
                                            std::string_view target);                // E0315
 [[nodiscard]] Diagnostic several_axes_as_index(Span place, std::string_view name);  // E0316
@@ -117,6 +120,8 @@ namespace napkin::messages {
                                        std::string_view index);  // E0423
 
 [[nodiscard]] Diagnostic integer_too_large(Span place, std::string_view text);  // E0425
+[[nodiscard]] Diagnostic not_elementwise(Span place, std::string_view name);    // E0426
+[[nodiscard]] Diagnostic rounds_in_monoid(Span place, std::string_view type);   // E0427
 
 // Warnings.
 [[nodiscard]] Diagnostic mask_never_holds(Span place, std::string_view condition);          // W0501

@@ -47,7 +47,7 @@ Diagnostic type_mismatch(Span place, std::string_view target, std::string_view t
 
 Diagnostic exponent_not_constant(Span place) {
     return make_error("E0407", place, "the exponent of `^` must be a constant", "not constant",
-                      "write `exp(y * log(x))` for a power that varies");
+                      "write `exp(y * log(x))` for a power that varies, `bit_xor(u, v)` for bits");
 }
 
 Diagnostic out_of_range(Span place, std::string_view access, std::string_view index,
@@ -147,9 +147,11 @@ Diagnostic let_with_type(Span place, std::string_view name) {
 }
 
 Diagnostic no_operand(Span place, std::string_view name) {
-    return make_error("E0421", place, join({"the reduction ", quoted(name), " has no operand"}),
-                      "nothing to reduce",
-                      join({"name its axes, then its operand: `", name, "(x) X[x]`"}));
+    return make_error(
+        "E0421", place, join({"the reduction ", quoted(name), " has no operand"}),
+        "nothing to reduce",
+        join({"name its axes, then its operand: `", name,
+              "(x) X[x]`; a sign before it needs parentheses, `", name, "(x) (-X[x])`"}));
 }
 
 Diagnostic parameter_with_axes(Span place, std::string_view name) {
@@ -178,6 +180,21 @@ Diagnostic integer_too_large(Span place, std::string_view text) {
         "E0425", place, join({quoted(text), " may not be an exact integer"}),
         "integers are exact up to 2^53, and at these sizes it may be larger",
         "take remainders of its parts first, or compute in real numbers, with `1.0 *`");
+}
+
+Diagnostic not_elementwise(Span place, std::string_view name) {
+    return make_error("E0426", place,
+                      join({quoted(name), " is along an axis and cannot stand in a monoid"}),
+                      "a monoid combines two elements, number by number",
+                      "`monoid total(a; c) = a + c identity 0`, and in the diagram "
+                      "`total(x) X[x]`");
+}
+
+Diagnostic rounds_in_monoid(Span place, std::string_view type) {
+    return make_error("E0427", place, join({quoted(type), " rounds and cannot stand in a monoid"}),
+                      "a fold would depend on the order in which it combines",
+                      join({"round what is folded, `total(x) ", type,
+                            "(X[x])`, or what is made of it, `", type, "(total(x) X[x])`"}));
 }
 
 Diagnostic mask_never_holds(Span place, std::string_view condition) {

@@ -12,6 +12,8 @@ const std::vector<OtherSpelling>& other_spellings() {
     static constexpr std::string_view kPower = "Y[i, j] = X[i, j] ^ 2";
     static constexpr std::string_view kScan = "Y[i, j] = scan[j] sum X[i, j]";
     static constexpr std::string_view kGather = "Y[i, j] = X[I[i], j]";
+    static constexpr std::string_view kScatter = "Y[j] = sum(i) if I[i] == j then X[i, j] else 0";
+    static constexpr std::string_view kOneHot = "Y[i, j] = if I[i] == j then 1 else 0";
     static constexpr std::string_view kIndex = "Y[i] = i";
     static constexpr std::string_view kSize = "Y[i, j] = X[i, j] / size(j)";
     static constexpr std::string_view kMax = "Y[i, j] = max(A[i, j], B[i, j])";
@@ -73,6 +75,11 @@ const std::vector<OtherSpelling>& other_spellings() {
         {"gather", kGather},
         {"embedding", kGather},
         {"index_select", kGather},
+        {"scatter", kScatter},
+        {"scatter_add", kScatter},
+        {"index_add", kScatter},
+        {"one_hot", kOneHot},
+        {"onehot", kOneHot},
         {"arange", kIndex},
         {"range", kIndex},
         {"iota", kIndex},

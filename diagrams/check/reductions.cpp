@@ -129,9 +129,12 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
     const std::string& name = source.monoid.text;
     const auto monoid = context_.monoids.find(name);
     const bool selects = is_selection(name) && !source.every_prefix;
+    if (scope.combines) {
+        context_.report(messages::not_elementwise(span, name));
+        return std::nullopt;
+    }
     if (monoid == context_.monoids.end() && !selects) {
-        context_.report(messages::unknown_reduction(placed(source.monoid.span, scope), name,
-                                                    meant_reduction(context_, source)));
+        report_unknown(context_, source, placed(source.monoid.span, scope));
         return std::nullopt;
     }
     const std::optional<std::vector<AxisId>> over = reduced_axes(name, source.over, scope);

@@ -34,6 +34,7 @@ struct Scope {
     std::optional<Span> place;  ///< where library text is said to stand: at its call
     std::vector<OpenReduction> open;
     bool in_index = false;           ///< in the brackets of an array
+    bool combines = false;           ///< in a monoid's combination, which is of numbers alone
     std::vector<Expression> guards;  ///< conditions that hold here
     std::vector<std::string> calls;  ///< definitions and lets around this place
 };
@@ -132,8 +133,8 @@ private:
 
 /// Reports names that a user's definition cannot know, wherever it is called or not.
 void check_definition(Context& context, const syntax::Definition& definition);
-/// One component of a monoid's combine, its names replaced by operands.
-[[nodiscard]] Expression resolve_combine(Context& context, const syntax::MonoidDefinition& monoid,
-                                         const syntax::Expression& component);
+/// The components of a monoid's combination, its names replaced by operands.
+[[nodiscard]] std::vector<Expression> resolve_combine(Context& context,
+                                                      const syntax::MonoidDefinition& monoid);
 
 }  // namespace napkin::checking

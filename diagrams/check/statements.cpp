@@ -250,7 +250,9 @@ private:
         select.rank = ranks.front();
         const Axis& rank = context_.axis(ranks.front());
         const Axis& over = context_.axis(select.over);
-        if (context_.sizes_known && rank.extent > over.extent)
+        if (rank.dynamic)
+            context_.report(messages::rank_at_run_time(made.span, rank.name, over.name));
+        else if (context_.sizes_known && rank.extent > over.extent)
             context_.report(messages::rank_too_large(made.span, rank.name, rank.extent, over.name,
                                                      over.extent));
         made.free.push_back(ranks.front());

@@ -15,6 +15,7 @@ namespace {
 
 using error_bounds::Bounds;
 using error_bounds::error_of;
+using error_bounds::is_of_integers;
 using error_bounds::is_zero;
 using error_bounds::magnitude;
 using error_bounds::plus;
@@ -257,8 +258,11 @@ private:
             return apply(moved, {fold.values[0], most});
         };
         const Expression certain = fold_of(statement, fold, fold.monoid, towards(false));
-        const Expression may_be = apply(greatest ? Function::GreaterEqual : Function::LessEqual,
-                                        {towards(true), certain});
+        // Of what is not known at all, -inf is no more than a value that it may have.
+        const Expression may_be =
+            apply(Function::Or, {error_bounds::is_unknown(error),
+                                 apply(greatest ? Function::GreaterEqual : Function::LessEqual,
+                                       {towards(true), certain})});
         return fold_of(statement, fold, kMax, apply(Function::Select, {may_be, error, number(0)}));
     }
 
@@ -308,8 +312,21 @@ private:
         return at_own_axes(array);
     }
 
+    /// Whether all that a user's monoid combines is exact: integers, by operations on integers.
+    [[nodiscard]] bool folds_integers(const Statement& statement, const Fold& fold) const {
+        const std::vector<ValueKind> operands(2 * fold.values.size(), ValueKind::Integer);
+        for (std::size_t at = 0; at < fold.values.size(); ++at)
+            if (kept_kind(result.diagram, statement, at) != ValueKind::Integer ||
+                !is_of_integers(bounds_, source_[fold.monoid].combine[at], operands) ||
+                !is_zero(error_of_element(statement.targets[at], fold.values[at])) ||
+                (!fold.seed.empty() && !is_zero(error_of(bounds_, fold.seed[at]))))
+                return false;
+        return true;
+    }
+
     /// A user's monoid: the same fold over values and errors side by side.
     void bound_tuple(const Statement& statement, const Fold& fold) {
+        if (folds_integers(statement, fold)) return;
         const Monoid& monoid = source_[fold.monoid];
         const auto components = static_cast<std::uint32_t>(monoid.combine.size());
         Monoid dual = monoid;

@@ -77,8 +77,9 @@ struct CallBound {
         const std::optional<double> left = relative_error(errors[0], arguments[0]);
         const std::optional<double> right = relative_error(errors[1], arguments[1]);
         if (left && right && !integral) return rounding(*left + *right + roundoff, value);
-        const Expression cross = plus(times(magnitude(arguments[0]), errors[1]),
-                                      times(magnitude(arguments[1]), errors[0]));
+        // What is infinite stays so, whatever it is multiplied by errs by.
+        const auto finite = [&](std::size_t i) { return guard(magnitude(arguments[i])); };
+        const Expression cross = plus(times(finite(0), errors[1]), times(finite(1), errors[0]));
         return plus(plus(cross, times(errors[0], errors[1])), rounded(1));
     }
     [[nodiscard]] Expression quotient() const {
@@ -119,7 +120,15 @@ struct CallBound {
     [[nodiscard]] Expression exponential() const {
         const Expression relative = plus(plus(errors[0], rounding(roundoff, arguments[0])),
                                          number(kFunctionRoundings * roundoff));
-        return plus(times(value, relative), flushed());
+        Expression error = plus(times(value, relative), flushed());
+        // A logarithm of 0 is not known either, but its exponential is small.
+        bool of_logarithm = false;
+        walk(arguments[0], [&](const Expression& part) {
+            const Apply* call = std::get_if<Apply>(&part.node);
+            of_logarithm = of_logarithm || (call != nullptr && call->function == Function::Log);
+        });
+        if (is_zero(errors[0]) || of_logarithm) return error;
+        return undecided_if(is_unknown(errors[0]), std::move(error));  // exp(-inf) too
     }
     /// All of an exponential that a device takes for 0.
     [[nodiscard]] Expression flushed() const {
@@ -151,9 +160,7 @@ struct CallBound {
         const auto at = [&](Expression argument) { return apply(function, {std::move(argument)}); };
         const Expression ends = larger(difference(at(plus(arguments[0], most)), value),
                                        difference(value, at(difference(arguments[0], most))));
-        return undecided_if(
-            apply(Function::Greater, {most, number(std::numeric_limits<float>::max())}),
-            plus(in_bounds(ends), rounded(kFunctionRoundings)));
+        return undecided_if(is_unknown(most), plus(in_bounds(ends), rounded(kFunctionRoundings)));
     }
     [[nodiscard]] Expression floor() const {
         if (exact_arguments()) return zero();
@@ -245,21 +252,6 @@ Expression bound_read(const Bounds& bounds, const Read& element) {
 bool is_step(Function function) {
     return function == Function::FloorDivide || function == Function::Modulo ||
            is_bit_operation(function) || is_comparison_or_logic(function);
-}
-
-/// Whether a call is an integer or a condition, and all that it takes is computed in integers,
-/// where literals are exact too.
-bool takes_integers(const Bounds& bounds, const Apply& call) {
-    bool whole = kind_of(*bounds.diagram, Expression{call, {}}) != ValueKind::Real;
-    const auto look = [&](const Expression& part) {
-        if (!whole) return;
-        const Read* element = std::get_if<Read>(&part.node);
-        if (kind_of(*bounds.diagram, part) == ValueKind::Real ||
-            (element != nullptr && bounds.arrays.contains(element->array)))
-            whole = false;
-    };
-    for (const Expression& argument : call.arguments) walk(argument, look);
-    return whole;
 }
 
 /// How large an integer can be.
@@ -365,6 +357,10 @@ Expression at_most(Expression error) {
     return times(number(kSafety), std::move(error));
 }
 
+Expression is_unknown(Expression error) {
+    return apply(Function::Greater, {std::move(error), number(std::numeric_limits<float>::max())});
+}
+
 Expression rounding(double roundoff, Expression value) {
     return times(number(roundoff), guard(magnitude(std::move(value))));
 }
@@ -391,6 +387,18 @@ Expression rounded_error(ElementType type, const Expression& value, const Expres
     return select(apply(Function::Less, {magnitude(value), number(kInfinity)}),
                   in_bounds(larger(apart(plus(value, most)), apart(difference(value, most)))),
                   zero());
+}
+
+bool is_of_integers(const Bounds& bounds, const Expression& expression,
+                    const std::vector<ValueKind>& operands) {
+    bool whole = true;
+    walk(expression, [&](const Expression& part) {
+        if (!whole) return;
+        const Read* element = std::get_if<Read>(&part.node);
+        whole = kind_of(*bounds.diagram, part, operands) != ValueKind::Real &&
+                (element == nullptr || !bounds.arrays.contains(element->array));
+    });
+    return whole;
 }
 
 bool is_whole_power(const Apply& call) {
@@ -451,7 +459,7 @@ Expression error_of(const Bounds& bounds, const Expression& expression) {
             [](const SizeOf&) { return zero(); },
             [&](const Read& element) { return bound_read(bounds, element); },
             [&](const Apply& call) {
-                if (takes_integers(bounds, call)) return zero();
+                if (is_of_integers(bounds, expression)) return zero();
                 const bool reals = computes_reals(bounds, call);
                 std::vector<Expression> errors;
                 for (const Expression& argument : call.arguments) {

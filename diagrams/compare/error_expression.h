@@ -2,8 +2,10 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "diagrams/diagram.h"
+#include "diagrams/value_kind.h"
 
 namespace napkin::error_bounds {
 
@@ -15,6 +17,10 @@ struct Bounds {
     std::uint32_t components = 0;       ///< of the monoid, for Operand leaves
 };
 
+/// Whether all of an expression is computed in integers and conditions that do not err, where
+/// literals are exact too; `operands` are the kinds of a monoid's operands.
+[[nodiscard]] bool is_of_integers(const Bounds& bounds, const Expression& expression,
+                                  const std::vector<ValueKind>& operands = {});
 /// Zero (a Number) where the expression is exact.
 [[nodiscard]] Expression error_of(const Bounds& bounds, const Expression& expression);
 [[nodiscard]] bool is_zero(const Expression& expression);
@@ -26,6 +32,8 @@ struct Bounds {
 [[nodiscard]] Expression magnitude(Expression a);
 /// What passes as an error: steps, as roundings and comparisons have, are taken by all of it.
 [[nodiscard]] Expression at_most(Expression error);
+/// Whether the value may be anything: a condition that it depends on is not decided.
+[[nodiscard]] Expression is_unknown(Expression error);
 /// roundoff * |value|, 0 where the value is infinite.
 [[nodiscard]] Expression rounding(double roundoff, Expression value);
 /// The error after rounding to a type of a value with error `error`.

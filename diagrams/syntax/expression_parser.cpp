@@ -195,6 +195,8 @@ ExpressionParser::Tree ExpressionParser::missing() {
     const TokenKind kind = cursor_.peek().kind;
     std::string help;
     if (before == TokenKind::Star && kind == TokenKind::Star) help = "a power is written `x ^ 2`";
+    if (before == kind && kind == TokenKind::Less) help = "of bits, write `shift_left(u, n)`";
+    if (before == kind && kind == TokenKind::Greater) help = "of bits, write `shift_right(u, n)`";
     if (kind == TokenKind::Assign) help = "`==` compares";
     if (kind == TokenKind::Not) help = "put parentheses around `not ...`";
     if (kind == TokenKind::LeftBracket) help = "an index follows the name of an array: `X[i, j]`";
@@ -334,16 +336,20 @@ ExpressionParser::Tree ExpressionParser::reduction(Name monoid, std::vector<Name
 
 /// `scan[t] sum X[t]`: every prefix of the fold; `exclusive_scan` leaves the element itself out.
 ExpressionParser::Tree ExpressionParser::scan() {
+    constexpr const char* kForm = "a scan is written `scan[t] sum X[t]`";
+    constexpr const char* kMonoid = "`sum` or another monoid";
     const bool exclusive = cursor_.peek().kind == TokenKind::ExclusiveScan;
     const Span begin = cursor_.span(cursor_.take());
     if (!cursor_.at(TokenKind::LeftBracket)) {
-        cursor_.fail(messages::expected(cursor_.here(), "`[`", cursor_.found(),
-                                        "a scan is written `scan[t] sum X[t]`"));
+        cursor_.fail(messages::expected(cursor_.here(), "`[`", cursor_.found(), kForm));
         return {};
     }
     std::vector<Name> over = cursor_.expect_axes("scan", "to scan along");
     if (cursor_.failed()) return {};
-    Name monoid = cursor_.expect_name("`sum` or another monoid");
+    if (cursor_.at(TokenKind::Identifier) && cursor_.peek_second().kind == TokenKind::LeftBracket)
+        cursor_.fail(messages::expected(cursor_.here(), kMonoid, cursor_.found(), kForm));
+    if (cursor_.failed()) return {};
+    Name monoid = cursor_.expect_name(kMonoid);
     if (cursor_.failed()) return {};
     Tree tree = reduction(std::move(monoid), std::move(over), true, begin);
     if (Reduction* made = std::get_if<Reduction>(&tree.expression.node))

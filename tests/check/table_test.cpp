@@ -162,6 +162,32 @@ TEST_CASE("accesses are proved where they are in range, and refused where they a
         {"let lo[q] = min(max(q - 3, 0), size(q) - 5)\naxis w = 5\n"
          "output S[q, d] = sum(w) Q[lo[q] + w, d] + K[0, d]",
          true},
+        // Bits: a shift by a number is exact, of others a range is known.
+        {"output S[q, d] = Q[shift_right(q, 2), d] + Q[bit_and(q, q // 2), d] + K[0, d]", true},
+        {"output S[q, d] = Q[shift_left(q // 2, 1), d] + Q[bit_or(q, 4), d] + K[0, d]", true},
+        {"output S[q, d] = Q[bit_xor(q, 1), d] + Q[7 - shift_right(-q - 1, 40), d] + K[0, d]",
+         false},
+        {"output S[q, d] = Q[bit_xor(q, 1), d] + Q[6 - shift_right(-q - 1, 40), d] + K[0, d]",
+         true},
+        {"output S[x, d] = K[bit_xor(x, 4), d] + Q[0, d]", false},
+        {"output S[x, d] = (if bit_xor(x, 4) < 12 then K[bit_xor(x, 4), d] else 0) + Q[0, d]",
+         true},
+        {"output S[q, d] = Q[bit_and(q - 4, q), d] + Q[bit_and(q, 255), d] + K[0, d]", true},
+        {"output S[q, d] = Q[bit_and(q - 4, q - 5), d] + K[0, d]", false},
+        {"output S[q, d] = Q[shift_right(q, q - 3), d] + K[0, d]", true},
+        {"output S[q, d] = Q[shift_left(q, 1), d] + K[0, d]", false},
+        {"input i[q] : i64\noutput S[q, d] = (if shift_left(i[q], 40) < 8 then 1 else 0) * "
+         "Q[min(bit_and(shift_left(bit_and(i[q], 65535), 50), q - 8), 7), d] + K[0, d]",
+         false},
+        {"axis t = 8 dynamic\ninput T[t] : f32\noutput S[t] = T[bit_and(t, t // 2)] + "
+         "T[shift_right(t, 3)] + (if bit_xor(t, 1) < size(t) then T[bit_xor(t, 1)] else 0) + "
+         "Q[0, 0] * K[0, 0]",
+         true},
+        {"axis t = 8 dynamic\ninput T[t] : f32\noutput S[t] = T[bit_xor(t, 1)] + Q[0, 0] * K[0, 0]",
+         false},
+        {"axis t = 8 dynamic\ninput T[t] : f32\noutput S[t] = T[shift_left(t, 1) - t] + "
+         "Q[0, 0] * K[0, 0]",
+         false},
         // A run-time size may be anything.
         {"axis t = 8 dynamic, u = t\ninput T[t] : f32\n"
          "output S[u] = T[u] * T[size(t) - 1 - u] + Q[0, 0] + K[0, 0]",
@@ -294,6 +320,29 @@ TEST_CASE("integers that a monoid of one's own leaves in their range keep their 
     };
     CHECK_EQ(type_of("monoid own(a; b) = max(a, b) identity 0"), ElementType::I32);
     CHECK_EQ(type_of("monoid own(a; b) = a + b identity 0"), ElementType::I64);
+}
+
+TEST_CASE("a monoid's combination is of named operations too, wherever they are defined") {
+    const auto combination_of = [](const std::string& definitions) {
+        SourceMap sources;
+        const Result<Checked> checked =
+            load_diagram(sources, "t.ncd",
+                         definitions +
+                             "\ndiagram t {\naxis q = 8\ninput L[q] : f32\n"
+                             "output m = own(q) L[q]\n}\n",
+                         {});
+        INFO(definitions);
+        REQUIRE(checked.has_value());
+        return checked->diagram.monoids.back().combine;
+    };
+    CHECK_EQ(combination_of("monoid own(a; c) = capped(a + c, 2) identity 0\n"
+                            "def capped(u, most) = clipped(u, most)\n"
+                            "def clipped(a, c) = min(a, c)"),
+             combination_of("monoid own(a; c) = min(a + c, 2) identity 0"));
+    CHECK_EQ(combination_of("monoid own(a; c) = relu(a) + sigmoid(c) identity 0"),
+             combination_of("monoid own(a; c) = max(a, 0) + 1 / (1 + exp(-c)) identity 0"));
+    CHECK_EQ(combination_of("monoid own(a; c) = max(a, c, 0) identity 0"),
+             combination_of("monoid own(a; c) = max(max(a, c), 0) identity 0"));
 }
 
 }  // namespace

@@ -47,6 +47,20 @@ const std::vector<Subject> kSubjects = {
     // rules that make arrays
     {"output U[n] = sum(k) 3 * X[n, k]", "split-stream k by 2"},
     {"output U[n] = sum(k) p[n] * X[n, k]", "split-stream k by 3"},
+    // what stands beyond the end of an axis has the least or the greatest of integers
+    {"output U[n] = max(k) X[n, k]", "split-stream k by 5"},
+    {"output U[n] = max(k) X[n, k]", "stream k by 2; split-stream k by 5"},
+    {"output U[n] = max(k) X[n, k]", "split-stream k by 5; stream k_in by 2 in U_max_part"},
+    {"output U[n] = min(k) 3 * X[n, k]", "split-stream k by 5; stream k_in by 2 in U_min_part"},
+    {"output U[n] = min(k) X[n, k] * p[n]", "split-stream k by 3; stream k_in by 2 in U_min_part"},
+    {"output U[n] = max(k) (if k < p[n] then X[n, k] else p[k])",
+     "split-stream k by 5; stream k_in by 2 in U_max_part"},
+    {"output U[n] = max(k) X[n, k]",
+     "split-stream k by 5; split-stream k_in by 3 in U_max_part; stream k_in2 by 2 in "
+     "U_max_part_max_part"},
+    {"I[n] = argmax(k) X[n, k]\n  output U[n] = 2 * I[n]",
+     "fuse all; stream k by 2; "
+     "split-stream k by 5"},
     {"output U[n] = sum(k) (X[n, k] + p[k]) * p[n]", "distribute U"},
     {"output U[n] : i32 = sum(k) (X[n, k] - 5 * p[k])", "distribute U"},
     {"output U[n] = max(k) max(X[n, k], p[n] - 3)", "distribute U"},

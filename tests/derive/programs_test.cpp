@@ -141,6 +141,21 @@ TEST_CASE("the tile program of attention") {
     check_golden("derive/attention_tile.txt", print(program_of(state), sources));
 }
 
+TEST_CASE("recolour: a refusal names the part that is a product") {
+    const Diagram masked = load(R"(diagram masked {
+  axis q = 32, x = 32, d = 16
+  input Q[q, d], K[x, d] : bf16
+  output S[q, x] = if x <= q then sum(d) Q[q, d] * K[x, d] else -inf
+  output N[q, x] = if x <= q then sum(d) Q[q, d] else -inf
+})");
+    CHECK_EQ(refusal(masked, "recolour S at tensor-core"),
+             "`S` is not a sum of products of two matrices; its part `S.1` is one");
+    CHECK_EQ(refusal(masked, "recolour S.1 at tensor-core"), "applied");
+    CHECK_EQ(refusal(masked, "recolour N at tensor-core"),
+             "`N` is not a sum of products of two matrices; the tensor core multiplies what runs "
+             "along some axes of the result by what runs along others");
+}
+
 TEST_CASE("refusals give their reason") {
     const Diagram diagram = load(kAttention);
     const std::vector<std::pair<std::string, std::string>> table = {
@@ -162,6 +177,10 @@ TEST_CASE("refusals give their reason") {
         {"retype O to f16", "has a type in the diagram"},
         {"retype Q to f16", "is an input"},
         {"split-axis q as r by 4", "4 does not divide `q` (13)"},
+        {"fuse all\ngroup q by 4\nsplit-axis q as r by 13", "`q` is grouped; `ungroup q` first"},
+        {"group q by 4 in S\nsplit-axis q as r by 13", "`q` is grouped; `ungroup q in S` first"},
+        {"fuse all\nsplit-axis q as r by 13\nstream r by 2\njoin-axes q, r as z",
+         "`r` is streamed; `unstream r` first"},
         {"group q by 4 at moon in O", "is no level"},
         {"recolour S at tensor-core\nfuse all\ngroup q by 5",
          "5 is no multiple of 16 (16: rows of the matrix instruction, S on the tensor core); "
@@ -349,6 +368,35 @@ TEST_CASE("programs: values that repeat along an axis of their array are streame
         const State state = derive(diagram, steps);
         check_same_meaning(diagram, state);
         check_against_reference(state);
+    }
+}
+
+TEST_CASE("programs: what a mask of an exponent keeps inside an array is read under it") {
+    const Diagram diagram = load(R"(diagram next {
+  axis x = 5, d = 5, k = 1, e = 2
+  input B[x, e, k]
+  S[e, d] = sigmoid(sum(x) B[x, e, 0])
+  G[e] = exp(0.5 * tanh(S[e, 0]))
+  output T[e] = log(sum(d) exp(if e < size(e) - 1 and d % 2 == 0 then 0.5 * tanh(G[e + 1] + S[e, d]) else -inf))
+})");
+    const State state = derive(diagram, "fuse all\nstream x by 4");
+    check_same_meaning(diagram, state);
+    check_against_reference(state);
+}
+
+TEST_CASE("a value that is alike all along an axis is read at a place of it or not at all") {
+    const Diagram diagram = load(R"(diagram alike {
+  axis q = 2, k = 5, d = 4
+  input C[q, d]
+  S[k, d] = C[0, d]
+  P[k, d] = softmax[d](S[k, d])
+  output T[q] = C[q, 0] * sum(d) P[0, d]
+})");
+    for (const char* steps : {"fuse all\nstream d by 2", "fuse all\nsplit-stream d by 2 in T"}) {
+        const std::string got = refusal(diagram, steps);
+        INFO(steps, " said: ", got);
+        CHECK(got.find("reads what is the same all along `k`, and at no place of it") !=
+              std::string::npos);
     }
 }
 

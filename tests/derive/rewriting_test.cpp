@@ -202,6 +202,10 @@ TEST_CASE("stabilise: the size of exponentials cancels before it is formed") {
                     {"stabilise l as 3k", "`3k` cannot be a name"},
                     {"stabilise l as a-b", "`a-b` cannot be a name"},
                     {"stabilise l as then", "`then` cannot be a name"}});
+    check_refusals(
+        "diagram parts { axis q = 5, x = 9, d = 2\n input S[q, x], X[x, d], b[q]\n"
+        " output l[q] = sum(x) exp(S[q, x]) + sum(x, d) X[x, d] + b[q] }",
+        {{"stabilise l", "`l` is no sum; its part `l.1` is one"}});
     // Scores of a thousand: exp(S) is infinite, the stabilised sums are not.
     const Diagram diagram = load(kUnsafe);
     Tensors inputs = random_inputs(diagram, 3);
@@ -249,6 +253,31 @@ constexpr const char* kNormed = R"(diagram normed {
   output Z[n, c] = sum(d) M[n, d] * W[d, c]
   output V[n, c] = sum(d) R[n, d] * W[d, c]
 })";
+
+TEST_CASE("distribute: what is not negative leaves a maximum of multiples") {
+    const char* scaled = R"(diagram scaled {
+  axis q = 3, x = 7
+  input A[q], B[q], S[q, x]
+  output M[q] = max(x) A[q] ^ 2 * S[q, x]
+  output N[q] = min(x) (abs(A[q]) * S[q, x] * -3 + B[q])
+  output P[q, x] = scan[x] max S[q, x] / (1 + A[q] ^ 2)
+  output R[q] = max(x) A[q] * S[q, x]
+  output T[q] = max(x) S[q, x] / A[q] ^ 2
+})";
+    check_derivations(scaled, {"distribute M", "distribute M\nfuse all\nstream x by 2 in M",
+                               "distribute N", "distribute P"});
+    const auto value_of = [&](const std::string& name) {
+        const State state = derive(load(scaled), "distribute " + name);
+        const StatementId made =
+            producer(state.diagram, find_array(state.diagram, name).value()).value();
+        return print(state.diagram, std::get<Map>(state.diagram[made].body).value);
+    };
+    CHECK_EQ(value_of("M"), "A[q] ^ 2 * M_1[q]");
+    CHECK_EQ(value_of("N"), "abs(A[q]) * N_1[q] + B[q]");
+    CHECK_EQ(value_of("P"), "P_1[q, x] / (1 + A[q] ^ 2)");
+    check_refusals(scaled, {{"distribute R", "multiples of `A[q]`, which may be negative"},
+                            {"distribute T", "may be 0"}});
+}
 
 TEST_CASE("distribute, commute: what goes into an array that is rounded is not rounded itself") {
     const Diagram diagram = load(
@@ -398,6 +427,26 @@ TEST_CASE("reassociate: which factors are summed first") {
                     {"reassociate w, B as U in Y", "`w` is no factor of the product in `Y`"},
                     {"reassociate B, C as i in Y", "`i` is an axis"},
                     {"reassociate B, C as A in Y", "`A` is not that sum"}});
+    const char* parts = R"(diagram parts {
+  axis i = 4, j = 5, k = 6
+  input A[i, j], B[j, k], c[k], b[i]
+  output Y[i] = sum(j, k) A[i, j] * B[j, k] * c[k] + b[i]
+  output Z[i] = if i < 3 then sum(j) A[i, j] * b[i] else sum(j, k) A[i, j] * B[j, k] * c[k]
+  output M[i] = max(j) A[i, j] + b[i]
+})";
+    check_refusals(parts,
+                   {{"reassociate B, c as U in Y", "`Y` is no sum; its part `Y.1` is one"},
+                    {"reassociate B, c as U in Z", "`Z` is no sum; its parts `Z.1` and `Z.2` are"},
+                    {"reassociate B, c as U in M", "`M` is no sum; it takes a sum of products"}});
+    check_refusals(R"(diagram causal {
+  axis i = 4, j = 5, k = j, l = 3
+  input A[i, j], B[j, k], C[k, l]
+  output Y[i, l] = sum(j, k) if j <= k then A[i, j] * B[j, k] * C[k, l] else 0
+})",
+                   {{"reassociate A, B as AB in Y",
+                     "`A` is no factor of the product in `Y`: it stands under the condition "
+                     "`j <= k`"}});
+    check_derivations(parts, {"reassociate B, c as U in Y.1", "reassociate B, c as U in Z.2"});
     const char* backward = R"(diagram backward {
   axis q = 5, x = 9, d = 3, e = d
   input Q[q, d], K[x, d], V[x, e], dO[q, e] : bf16

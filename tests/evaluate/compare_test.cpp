@@ -335,6 +335,43 @@ TEST_CASE("compare: what overflows f32 is undecided, whatever takes it, and the 
     }
 }
 
+TEST_CASE("compare: what a condition within rounding hides may count all the same") {
+    constexpr double kHidden = -std::numeric_limits<double>::infinity();
+    Builder b;
+    const AxisId n = b.axis("n", 2);
+    const AxisId x = b.axis("x", 2);
+    const AxisId j = b.axis("j", 2);
+    const ArrayId terms = b.input("X", {n, x, j});
+    const ArrayId least = b.input("T", {n});
+    const ArrayId values = b.input("V", {x});
+    const ArrayId score = b.array("S", {n, x}, ArrayRole::Intermediate);
+    const ArrayId seen = b.array("M", {n, x}, ArrayRole::Intermediate);
+    const ArrayId largest = b.array("L", {n}, ArrayRole::Output);
+    const ArrayId smallest = b.array("K", {n}, ArrayRole::Output);
+    const ArrayId total = b.array("E", {n}, ArrayRole::Output);
+    b.define({score}, Fold{napkin::kSum, {j}, {b.at(terms)}, {}, false});
+    const Expression shows = apply(Function::GreaterEqual, {b.at(score), b.at(least)});
+    b.define({seen}, Map{apply(Function::Select, {shows, b.at(values), napkin::number(kHidden)})});
+    b.define({largest}, Fold{napkin::kMax, {x}, {b.at(seen)}, {}, false});
+    b.define({smallest}, Fold{napkin::kMin, {x}, {b.at(seen)}, {}, false});
+    b.define({total}, Fold{napkin::kSum, {x}, {apply(Function::Exp, {b.at(seen)})}, {}, false});
+    Tensors inputs;
+    inputs[terms] = {{2, 2, 2}, {2, 0.1, 3, 0, 2, 0.1, 3, 0}};
+    inputs[least] = {{2}, {2.1 + 1e-9, 2.5}};
+    inputs[values] = {{2}, {5, 4}};
+    Reference reference(b.diagram, inputs, {});
+    const double one = std::exp(4.0);
+    // What the first row may be where its borderline element counts, and what the second is.
+    for (const auto& [output, first, second] : {std::tuple(largest, 5.0, 4.0),
+                                                {smallest, 4.0, kHidden},
+                                                {total, one + std::exp(5.0), one}}) {
+        const Comparison taken = compare(reference, output, {{2}, {first, second}});
+        CHECK(taken.ok);
+        CHECK_EQ(taken.undecided, 1);
+        CHECK_FALSE(compare(reference, output, {{2}, {first, first}}).ok);
+    }
+}
+
 TEST_CASE("compare: infinities of both say nothing where all is infinite") {
     Builder b;
     const AxisId n = b.axis("n", 2);

@@ -108,6 +108,38 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("shapes: what an earlier split or a join made is split again") {
+    const std::string product = R"(diagram product {
+  axis m = 16, k = 48
+  input A[m, k], x[k]
+  output y[m] = sum(k) A[m, k] * x[k]
+})";
+    for (const char* derivation :
+         {"split-axis k as a by 24\nsplit-axis a as b by 2\nsplit-axis a as c by 4",
+          "split-axis k as a by 24\nsplit-axis a as b by 12\nsplit-axis b as c by 6\n"
+          "split-axis c as d by 3\nstream d by 1",
+          "split-axis k as a by 6\nsplit-axis a as b by 2\nsplit-axis a as c by 3",
+          "split-axis k as a by 12\njoin-axes k, a as r\nsplit-axis r as s by 8\n"
+          "split-axis s as t by 4\nsplit-axis s as u by 2",
+          "split-axis k as a by 12\nsplit-axis a as b by 4\njoin-axes a, b as c\n"
+          "split-axis c as d by 6\nsplit-axis c as e by 2"}) {
+        CAPTURE(derivation);
+        CHECK_EQ(wrong_with(product, derivation), "");
+        for (const proof::Shape& shape : shapes_of(product, derivation, {})) {
+            CAPTURE(shape.sizes.at("k"));
+            CHECK_LE(shape.sizes.at("k"), 48);
+        }
+    }
+    // Of a joined pair the axis is divided that does not keep its size.
+    for (const char* sizes : {"m = 3, k = 48", "m = 48, k = 3"})
+        CHECK_EQ(wrong_with(std::string("diagram pair {\n axis ") + sizes +
+                                "\n input A[m, k]\n output y[m, k] = A[m, k] + 1\n}",
+                            "join-axes m, k as r\nsplit-axis r as s by 8\nsplit-axis s as t by 2"),
+                 "");
+    CHECK_EQ(wrong_with(product, "split-axis m as n by 8\nsplit-axis n as o by 4", {{"m", 16}}),
+             "");
+}
+
 TEST_CASE("shapes: a ragged group where the diagram has one") {
     const std::string diagram = R"(diagram scales {
   axis m = 512, k = 4096, s = (k + 127) // 128

@@ -61,10 +61,9 @@ Sample of_number(double value) {
         ++halvings;
     }
     const std::uint64_t size = static_cast<std::uint64_t>(std::min(std::abs(whole), 4e18));
-    sample.in_p =
-        times(size % kP, inverse(raise(2, static_cast<std::uint64_t>(halvings), kP), kP), kP);
-    sample.in_q =
-        times(size % kQ, inverse(raise(2, static_cast<std::uint64_t>(halvings), kQ), kQ), kQ);
+    // A half is (modulus + 1) / 2.
+    sample.in_p = times(size % kP, raise(kP / 2 + 1, static_cast<std::uint64_t>(halvings), kP), kP);
+    sample.in_q = times(size % kQ, raise(kQ / 2 + 1, static_cast<std::uint64_t>(halvings), kQ), kQ);
     if (value < 0) sample = {minus(sample.in_p, kP), minus(sample.in_q, kQ), value};
     return sample;
 }

@@ -55,18 +55,21 @@ TermId NormalForm::assuming(TermId id, TermId condition, bool holds) {
 
 /// A branch's value whose elements can be read without its condition, where no chunk has a part in
 /// them: such a factor leaves the sum over what the condition keeps. Within the branches of the
-/// condition that an element has then it stands as it is.
-TermId NormalForm::readable(TermId id) {
+/// condition that an element has then it stands as it is: the first `within` of read_apart_.
+TermId NormalForm::readable(TermId id, std::size_t within) {
     Term term = algebra_[id];
     if (!apart_) return id;
     if (term.kind == Kind::Read || term.kind == Kind::Late || term.kind == Kind::Fold) {
-        if (algebra_.class_of(id).streamed || contains(read_apart_, id)) return id;
+        const auto end = read_apart_.begin() + static_cast<std::ptrdiff_t>(within);
+        if (algebra_.class_of(id).streamed || std::find(read_apart_.begin(), end, id) != end)
+            return id;
         const TermId apart = apart_(id);
         if (apart != id) read_apart_.push_back(id);
         return apart;
     }
-    if (term.kind != Kind::Apply && term.kind != Kind::Convert) return id;
-    for (TermId& part : term.parts) part = readable(part);
+    if (term.kind != Kind::Apply && term.kind != Kind::Convert && term.kind != Kind::Inner)
+        return id;
+    for (TermId& part : term.parts) part = readable(part, within);
     return algebra_.make(std::move(term));
 }
 
@@ -90,7 +93,7 @@ std::optional<TermId> NormalForm::under_condition(const Term& product) {
 
 Form NormalForm::of_readable(TermId branch) {
     const std::size_t before = read_apart_.size();
-    const TermId value = readable(branch);
+    const TermId value = readable(branch, before);
     const Form form = of(value);
     read_apart_.resize(before);
     return form;

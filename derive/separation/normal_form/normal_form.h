@@ -160,7 +160,7 @@ private:
     Form branch(TermId value, TermId guard);
     TermId assuming(TermId term, TermId condition, bool holds);
     Form of_readable(TermId branch);
-    TermId readable(TermId value);
+    TermId readable(TermId value, std::size_t within);
     std::optional<TermId> under_condition(const Term& product);
     Form inner(TermId id, const Term& term);
     Form fractional_power(PolynomialId base, double exponent, TermId term);

@@ -74,8 +74,11 @@ std::optional<Obstacle> Plan::prepare() {
     share_means();
     for (std::size_t i = 0; i < folds_.size(); ++i) {
         if (!folds_[i].divides || folds_[i].monoid != kSum) continue;
-        for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[i]]).terms)
-            attained_.insert(split(algebra_, mono, folds_[i].over).streamed.exponent);
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[i]]).terms) {
+            const PolynomialId exponent = split(algebra_, mono, folds_[i].over).streamed.exponent;
+            attained_.insert(exponent);
+            if (folds_[i].divides_alone) alone_.insert(exponent);
+        }
     }
     attained_.erase(kZero);
     take_gauges();

@@ -161,6 +161,7 @@ private:
     std::map<std::uint32_t, Form> values_;
     std::map<std::uint32_t, TermId> inside_out_;  ///< folds that are functions of other folds
     std::set<PolynomialId> attained_;             ///< exponents whose sums are divided by
+    std::set<PolynomialId> alone_;                ///< of those, with nothing added to the sum
     std::vector<ArrayId> wires_;                  ///< stored in a type of their own
     std::vector<ArrayId> late_;                   ///< of those, known after the last chunk
     std::vector<StoredPart> stored_;              ///< every streamed part of every such wire
@@ -211,15 +212,24 @@ private:
 
     struct Proof {
         PolynomialId consumed = {};  ///< terms of folds that keep the exponent at or below zero
+        bool close = false;          ///< folds alone keep it there: they move with it
         bool attained = false;       ///< the exponent reaches zero
     };
+    /// What a term is at least.
+    struct LowerBound {
+        PolynomialId of = {};
+        bool attained = false;  ///< by one of its values along the axes that are folded
+    };
     [[nodiscard]] std::optional<PolynomialId> bound_of(std::uint32_t fold) const;
-    [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent);
+    /// That the exponent is at most zero; whether it is zero somewhere along the axes `over`.
+    [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent,
+                                             const std::vector<AxisId>& over = {});
     [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent, PolynomialId original,
-                                             int depth);
+                                             const std::vector<AxisId>& over, int depth);
     [[nodiscard]] PolynomialId without_masks_of(PolynomialId bound, PolynomialId exponent);
     [[nodiscard]] std::optional<std::size_t> large_factor(const Monomial& product) const;
-    [[nodiscard]] std::vector<PolynomialId> lower_bounds(TermId term);
+    [[nodiscard]] std::vector<LowerBound> lower_bounds(TermId term,
+                                                       const std::vector<AxisId>& over);
     [[nodiscard]] bool runs(TermId term) const;
     [[nodiscard]] PolynomialId constant_exponent(PolynomialId streamed, PolynomialId rest);
     [[nodiscard]] bool meets_gauge(std::uint32_t fold);

@@ -96,7 +96,7 @@ bool Cascade::is_saved(ArrayId array) const {
 
 std::optional<ValueKind> Cascade::kind_of(const FoldOver& fold) const {
     if (!fold.statement || !fold.target) return std::nullopt;
-    return napkin::kind_of(diagram_, diagram_[*fold.statement], fold.component);
+    return kept_kind(diagram_, diagram_[*fold.statement], fold.component);
 }
 
 /// What a fold sums or is the largest, smallest or product of.

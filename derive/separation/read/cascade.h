@@ -96,7 +96,7 @@ public:
     [[nodiscard]] const std::set<ArrayId>& rounded_divisors() const { return rounded_divisors_; }
     [[nodiscard]] Part part_of(ArrayId array) const;
     [[nodiscard]] bool is_saved(ArrayId array) const;
-    /// The kind of the fold as it is written; nullopt of one that nobody wrote.
+    /// The kind of the fold as its target keeps it; nullopt of one that nobody wrote.
     [[nodiscard]] std::optional<ValueKind> kind_of(const FoldOver& fold) const;
     /// The fold of a running product that the value divides by, or of a running sum that it
     /// subtracts in an exponent, where that varies along a streamed axis.

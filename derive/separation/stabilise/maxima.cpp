@@ -8,6 +8,7 @@
 
 #include "derive/separation/algebra/mentions.h"
 #include "derive/separation/place/plan.h"
+#include "diagrams/contains.h"
 
 namespace napkin::separation {
 namespace {
@@ -43,9 +44,9 @@ bool Plan::runs(TermId id) const {
                        [&](TermId part) { return runs(part); });
 }
 
-std::vector<PolynomialId> Plan::lower_bounds(TermId id) {
+std::vector<Plan::LowerBound> Plan::lower_bounds(TermId id, const std::vector<AxisId>& over) {
     const Term term = algebra_[id];
-    std::vector<PolynomialId> result;
+    std::vector<LowerBound> result;
     if (term.kind == Kind::Fold) {
         const std::optional<PolynomialId> bound = bound_of(term.ref);
         if (!bound) return result;
@@ -53,20 +54,24 @@ std::vector<PolynomialId> Plan::lower_bounds(TermId id) {
         const std::vector<AxisId>& axes = folds_[term.ref].axes;
         for (std::size_t i = 0; i < axes.size(); ++i)
             if (term.parts[i] != algebra_.axis(axes[i])) replacements[axes[i]] = term.parts[i];
-        if (const Form value = algebra_.replaced(*bound, replacements)) result.push_back(*value);
+        const std::vector<AxisId>& folded = folds_[term.ref].over;
+        const bool attained = std::all_of(folded.begin(), folded.end(),
+                                          [&](AxisId axis) { return contains(over, axis); });
+        if (const Form value = algebra_.replaced(*bound, replacements))
+            result.push_back({*value, attained});
     }
     if (const std::optional<TermId> below = cascade_.maximum_of(id))
-        if (const Form form = normal_.of(*below)) result.push_back(*form);
+        if (const Form form = normal_.of(*below)) result.push_back({*form});
     const bool largest = (term.kind == Kind::Apply && term.function == Function::Max) ||
                          (term.kind == Kind::Inner && MonoidId{term.ref} == kMax);
     if (largest)
         for (const TermId part : term.parts)
-            if (const Form form = normal_.of(part)) result.push_back(*form);
+            if (const Form form = normal_.of(part)) result.push_back({*form});
     return result;
 }
 
-std::optional<Plan::Proof> Plan::prove(PolynomialId exponent) {
-    return prove(exponent, exponent, kDeepest);
+std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, const std::vector<AxisId>& over) {
+    return prove(exponent, exponent, over, kDeepest);
 }
 
 /// The one factor that is no constant known to be at least 0.
@@ -100,10 +105,12 @@ PolynomialId Plan::without_masks_of(PolynomialId bound, PolynomialId exponent) {
     return algebra_.make(std::move(visible));
 }
 
-std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId original, int depth) {
+std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId original,
+                                       const std::vector<AxisId>& over, int depth) {
     const std::optional<double> upper = cascade_.facts().upper(exponent);
+    const bool constant = algebra_.as_constant(exponent) != nullptr;
     if (upper && *upper <= 0)
-        return Proof{.consumed = kZero, .attained = algebra_.as_constant(exponent) != nullptr};
+        return Proof{.consumed = kZero, .close = constant, .attained = constant};
     if (depth == 0) return std::nullopt;
     const Polynomial sum = algebra_[exponent];
     std::optional<Proof> best;
@@ -117,20 +124,22 @@ std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId origi
         const bool folded = algebra_.class_of(mono).folded;
         if (folded && !runs(large)) continue;
         const PolynomialId term = algebra_.monomial(mono, coefficient);
-        for (const PolynomialId bound : lower_bounds(large)) {
+        for (const LowerBound& bound : lower_bounds(large, over)) {
             const PolynomialId next =
                 algebra_.add(algebra_.subtract(exponent, term),
-                             algebra_.multiply(without_masks_of(bound, exponent),
+                             algebra_.multiply(without_masks_of(bound.of, exponent),
                                                algebra_.monomial(factor, coefficient)));
-            std::optional<Proof> proof = prove(next, original, depth - 1);
+            std::optional<Proof> proof = prove(next, original, over, depth - 1);
             if (!proof) continue;
-            proof->attained &= folded;
+            proof->close &= folded;
+            proof->attained &= folded && bound.attained;
             const Polynomial& first = algebra_[original];
             const bool from_original =
                 std::find(first.terms.begin(), first.terms.end(),
                           std::pair<Monomial, double>(mono, coefficient)) != first.terms.end();
             if (from_original && folded) proof->consumed = algebra_.add(proof->consumed, term);
-            if (!best || (proof->attained && !best->attained)) best = proof;
+            const auto rank = [](const Proof& of) { return std::pair(of.attained, of.close); };
+            if (!best || rank(*proof) > rank(*best)) best = proof;
         }
     }
     return best;
@@ -271,7 +280,7 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
     const bool bounded_below = is_tame(algebra_.scale(varying, -1), over);
     const bool as_written = parts.rest.exponent == apart;
     const std::optional<Proof> proof =
-        as_written ? std::nullopt : prove(algebra_.subtract(monomial.exponent, apart));
+        as_written ? std::nullopt : prove(algebra_.subtract(monomial.exponent, apart), over);
     const bool must_be_attained = attained_.contains(varying) ||
                                   (as_written && !(tame && bounded_below) && meets_gauge(fold));
     if (as_written && !must_be_attained) {
@@ -286,7 +295,8 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
         result.outside = outside(algebra_.subtract(parts.rest.exponent, proof->consumed));
         return result;
     };
-    if (repaired && proof->attained) return keep();
+    // Where something else is left of what is divided by, the largest term need not be exp(0).
+    if (repaired && (proof->attained || (proof->close && !alone_.contains(varying)))) return keep();
     // Without a bound from below, what is subtracted could overflow in the tail.
     if (tame && (bounded_below || (!must_be_attained && !repaired))) {
         result.outside = outside(parts.rest.exponent);

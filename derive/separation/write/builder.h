@@ -66,9 +66,10 @@ private:
     };
     /// A value with an array of its own.
     struct Hoisted {
-        ArrayId array;
-        std::set<AxisId> needed;          ///< axes whose conditions keep its accesses inside
-        std::optional<Expression> known;  ///< the condition that was taken along
+        Where where = Where::Chunk;
+        ArrayId array = {};
+        std::set<AxisId> needed = {};          ///< axes whose conditions keep its accesses inside
+        std::optional<Expression> known = {};  ///< the condition that was taken along
     };
 
     Cascade& cascade_;
@@ -145,10 +146,11 @@ private:
     Expression inner(TermId id, Where where);
     Expression sum_of_tail(TermId id);
     [[nodiscard]] std::optional<Expression> known_of(const std::set<AxisId>& needed) const;
-    [[nodiscard]] std::optional<ArrayId> hoisted(TermId id) const;
+    [[nodiscard]] std::optional<ArrayId> hoisted(TermId id, Where where) const;
     ArrayId hoist(TermId id, const char* suffix, std::variant<Map, Fold> body, Where where);
     Expression product(const Monomial& monomial, double coefficient, Where where);
     [[nodiscard]] bool always_inside(TermId index, const Axis& own);
+    [[nodiscard]] std::vector<AxisId> axes_of_element(const Term& term) const;
     [[nodiscard]] bool reads_elsewhere(const Monomial& monomial);
     [[nodiscard]] std::vector<TermId> guards_of(const Monomial& monomial);
     std::vector<Factor> factors_of(Monomial monomial, Where where);

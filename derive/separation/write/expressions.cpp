@@ -111,7 +111,7 @@ Expression Builder::reference(const Term& term, TermId id, Where where) {
 
 /// A long sum is an array of its own: it may occur many times, and so may what it is made of.
 Expression Builder::sum_of_tail(TermId id) {
-    if (const std::optional<ArrayId> made = hoisted(id)) return read_array(*made);
+    if (const std::optional<ArrayId> made = hoisted(id, Where::Tail)) return read_array(*made);
     Expression value = expression(PolynomialId{algebra_[id].ref}, Where::Tail);
     int nodes = 0;
     walk(value, [&](const Expression&) { ++nodes; });
@@ -129,7 +129,7 @@ Expression Builder::inner(TermId id, Where where) {
         return std::any_of(term.bound.begin(), term.bound.end(),
                            [&](AxisId axis) { return used.contains(axis); });
     });
-    std::optional<ArrayId> made = hoisted(id);
+    std::optional<ArrayId> made = hoisted(id, where);
     if (!made) {
         Fold fold;
         fold.monoid = MonoidId{term.ref};
@@ -154,11 +154,16 @@ std::optional<Expression> Builder::known_of(const std::set<AxisId>& needed) cons
     return all;
 }
 
-/// The array of the value, where one was made under the same conditions.
-std::optional<ArrayId> Builder::hoisted(TermId id) const {
+/// The array of the value, where one was made under the same conditions; of what states are part
+/// of, in the same place.
+std::optional<ArrayId> Builder::hoisted(TermId id, Where where) const {
+    const bool anywhere = !algebra_.class_of(id).folded;
     const auto [first, last] = hoisted_.equal_range(id);
-    for (auto each = first; each != last; ++each)
-        if (known_of(each->second.needed) == each->second.known) return each->second.array;
+    for (auto each = first; each != last; ++each) {
+        const Hoisted& made = each->second;
+        if ((anywhere || made.where == where) && known_of(made.needed) == made.known)
+            return made.array;
+    }
     return std::nullopt;
 }
 
@@ -168,7 +173,7 @@ ArrayId Builder::hoist(TermId id, const char* suffix, std::variant<Map, Fold> bo
     Fold* fold = std::get_if<Fold>(&body);
     Expression& value = fold != nullptr ? fold->values.front() : std::get<Map>(body).value;
     std::set<AxisId> axes = algebra_.class_of(id).axes;
-    Hoisted made;
+    Hoisted made{.where = where};
     if (!checking::accesses_proved(scope(), value, {})) {
         made.needed = axes;
         made.known = known_of(axes);
@@ -228,13 +233,18 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
     // Where a mask hides, what it stands beside is not read: -inf, or inf where it is subtracted.
     std::vector<TermId> visible;
     std::vector<TermId> subtracted;
+    for (const auto& [mono, coefficient] : sum.terms)
+        if (algebra_.is_mask(mono))
+            (coefficient > 0 ? visible : subtracted)
+                .push_back(algebra_[mono.powers[0].first].parts[0]);
+    const std::optional<Expression> shown = all_of(std::move(visible), where);
+    const std::optional<Expression> kept = all_of(std::move(subtracted), where);
+    const std::vector<Expression> outside = known_;
+    for (const std::optional<Expression>& guard : {shown, kept})
+        if (guard) known_.push_back(*guard);
     std::optional<Expression> result;
     for (const auto& [mono, coefficient] : sum.terms) {
-        if (algebra_.is_mask(mono)) {
-            const TermId condition = algebra_[mono.powers[0].first].parts[0];
-            (coefficient > 0 ? visible : subtracted).push_back(condition);
-            continue;
-        }
+        if (algebra_.is_mask(mono)) continue;
         const bool minus = result && coefficient < 0;
         Expression term = product(mono, minus ? -coefficient : coefficient, where);
         if (!result)
@@ -243,9 +253,9 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
             result = apply(minus ? Function::Subtract : Function::Add,
                            {std::move(*result), std::move(term)});
     }
+    known_ = outside;
     if (!result) result = integer(0);
-    return guarded(guarded(std::move(*result), subtracted, kInfinity, where), visible, -kInfinity,
-                   where);
+    return guarded(guarded(std::move(*result), kept, kInfinity), shown, -kInfinity);
 }
 
 /// A maximum or a mean alone, which may be large though differences are small.
@@ -270,11 +280,20 @@ Expression Builder::product(const Monomial& monomial, double coefficient, Where 
     return guarded(quotient(factors, coefficient), guard, 0);
 }
 
-/// Whether an element is read at a computed index or along an axis of another size, so that it may
-/// lie outside of the array.
 /// Whether an index that no data decides is within an axis wherever it is computed.
 bool Builder::always_inside(TermId index, const Axis& own) {
-    const auto is_data = [&](TermId id) { return algebra_[id].kind == Kind::Read; };
+    // Indices are written to look at them, which makes no arrays of what is made of axes and sizes.
+    const auto is_data = [&](TermId id) {
+        switch (algebra_[id].kind) {
+        case Kind::Number:
+        case Kind::Axis:
+        case Kind::Size:
+        case Kind::Apply:
+        case Kind::Convert:
+        case Kind::Sum: return false;
+        default: return true;
+        }
+    };
     if (own.dynamic || mentions(algebra_, index, is_data)) return false;
     const LeafRange leaf = [&](const Expression& part) -> std::optional<Interval> {
         const AxisIndex* along = std::get_if<AxisIndex>(&part.node);
@@ -288,12 +307,27 @@ bool Builder::always_inside(TermId index, const Axis& own) {
     return range && range->within({0, own.extent - 1});
 }
 
+/// The axes of what a term is an element of.
+std::vector<AxisId> Builder::axes_of_element(const Term& term) const {
+    switch (term.kind) {
+    case Kind::Read:
+    case Kind::Late: return diagram_[ArrayId{term.ref}].axes;
+    case Kind::Fold: return plan_.folds()[term.ref].axes;
+    case Kind::State: return plan_.states()[term.ref].axes;
+    case Kind::Mean: return plan_.means()[term.ref].axes;
+    default: return {};
+    }
+}
+
+/// Whether an element is read at a computed index or along an axis of another size, so that it may
+/// lie outside of the array.
 bool Builder::reads_elsewhere(const Monomial& monomial) {
     const auto elsewhere = [&](TermId id) {
         const Term term = algebra_[id];
-        for (std::size_t i = 0; term.kind == Kind::Read && i < term.parts.size(); ++i) {
+        const std::vector<AxisId> axes = axes_of_element(term);
+        for (std::size_t i = 0; i < axes.size(); ++i) {
             const Term& at = algebra_[term.parts[i]];
-            const Axis& own = diagram_[diagram_[ArrayId{term.ref}].axes[i]];
+            const Axis& own = diagram_[axes[i]];
             if (at.kind == Kind::Axis && diagram_[AxisId{at.ref}].size == own.size) continue;
             if (!always_inside(term.parts[i], own)) return true;
         }

@@ -115,11 +115,14 @@ Expression Builder::contraction(const StateVariable& state) {
         factors.push_back({read_array(weight(whole.exponent, state.gauge)), of});
         bare.exponent = kZero;
     }
+    const std::vector<TermId> guards = guards_of(whole);
+    const std::optional<Expression> guard = all_of(guards, Where::Chunk);
+    if (guard) known_.push_back(*guard);
     for (Factor& factor : take_quotients(bare)) factors.push_back(std::move(factor));
     for (Factor& factor : factors_of(bare, Where::Chunk)) factors.push_back(std::move(factor));
+    if (guard) known_.pop_back();
     const bool infinite = std::any_of(factors.begin(), factors.end(),
                                       [](const Factor& factor) { return factor.of.infinite; });
-    const std::vector<TermId> guards = guards_of(whole);
     if (factors.empty()) return guarded(integer(1), guards, 0, Where::Chunk);
     // The side of the weight, or else of the factor with the most axes, takes in what fits its
     // axes.

@@ -1,9 +1,10 @@
-// Places in texts of TOML, as its reader tells them.
+// What readers of TOML files share: places in them, and texts that are shown.
 #pragma once
 
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "diagrams/source.h"
 
@@ -30,6 +31,15 @@ inline Span toml_place(std::string_view text, const toml::source_region& region,
     const std::uint32_t begin = toml_offset(text, region.begin);
     const std::uint32_t end = std::max(toml_offset(text, region.end), begin + 1);
     return {begin, std::min(end, static_cast<std::uint32_t>(text.size())), file};
+}
+
+/// A text that tables and terminals can show; null for anything else.
+inline const std::string* toml_line(const toml::node& node) {
+    const auto* text = node.as_string();
+    const auto is_control = [](unsigned char c) { return std::iscntrl(c) != 0; };
+    if (text == nullptr || std::any_of(text->get().begin(), text->get().end(), is_control))
+        return nullptr;
+    return &text->get();
 }
 
 }  // namespace napkin
