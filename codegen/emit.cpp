@@ -171,8 +171,17 @@ Result<Made> make_kernel(const State& state, const RegionProgram& region,
     return made;
 }
 
-bool fits(const Made& made, const EmitOptions& options) {
-    return made.kernel.shared_bytes <= options.shared_memory;
+/// Why no launch of a kernel can be, whatever sizes it learns at run time.
+std::optional<Diagnostic> why_no_launch(const State& state, const EmittedKernel& kernel,
+                                        const EmitOptions& options) {
+    if (kernel.shared_bytes > options.shared_memory)
+        return messages::shared_memory_exceeded(kernel, options);
+    std::vector<std::int64_t> least;
+    for (const Axis& axis : state.diagram.axes)
+        least.push_back(kernel.fixed.contains(axis.name) ? axis.extent : 1);
+    if (const std::int64_t tiles = blocks_of(kernel, least); tiles > most_tiles(kernel))
+        return messages::grid_exceeded(kernel, tiles);
+    return std::nullopt;
 }
 
 /// The refusal with what helps, which takes long to find.
@@ -245,9 +254,10 @@ Result<Made> choose_kernel(const State& state, const RegionProgram& region,
     for (const std::string& target : order.names) {
         options.target = target;
         Result<Made> made = make_kernel(state, region, request, options, order.not_newer);
-        if (made && fits(*made, options)) return made;
-        refusals.push_back(made ? messages::shared_memory_exceeded(made->kernel, options)
-                                : made.error().list.front());
+        std::optional<Diagnostic> refusal =
+            made ? why_no_launch(state, made->kernel, options) : made.error().list.front();
+        if (!refusal) return made;
+        refusals.push_back(*std::move(refusal));
         // What was asked for is not put aside by another target.
         if (messages::refuses_choice(refusals.back())) return Diagnostics{refusals};
         order.not_newer.push_back(refusals.back().message);

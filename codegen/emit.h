@@ -185,9 +185,11 @@ struct EmittedProgram {
                                                const EmitOptions& options);
 
 /// The number of tiles of a launch with these extents by axis: its blocks, unless these take
-/// several.
+/// several; where it does not fit in 64 bits, the largest that does.
 [[nodiscard]] std::int64_t blocks_of(const EmittedKernel& kernel,
                                      const std::vector<std::int64_t>& extents);
+/// The most tiles that a launch may have.
+[[nodiscard]] std::int64_t most_tiles(const EmittedKernel& kernel);
 /// The number of blocks of a launch on a device where so many of them run at once.
 [[nodiscard]] std::int64_t grid_of(const EmittedKernel& kernel,
                                    const std::vector<std::int64_t>& extents, std::int64_t resident);

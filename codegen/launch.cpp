@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <limits>
 
 #include "codegen/emit.h"
+#include "diagrams/checked.h"
 #include "diagrams/memory_order.h"
 #include "diagrams/rounding.h"
 
@@ -11,9 +13,14 @@ std::int64_t blocks_of(const EmittedKernel& kernel, const std::vector<std::int64
     for (const GridAxis& axis : kernel.grid) {
         const std::int64_t extent = extents[axis.axis.index()];
         const std::int64_t divided = axis.within ? std::min(*axis.within, extent) : extent;
-        blocks *= ceil_quotient(divided, axis.size);
+        blocks = saturating_multiply(blocks, ceil_quotient(divided, axis.size));
     }
     return blocks;
+}
+
+std::int64_t most_tiles(const EmittedKernel& kernel) {
+    // A kernel that counts tiles looks for the next ones in 32 bits.
+    return kernel.persistent ? std::int64_t{1} << 30 : std::numeric_limits<std::int32_t>::max();
 }
 
 std::int64_t grid_of(const EmittedKernel& kernel, const std::vector<std::int64_t>& extents,

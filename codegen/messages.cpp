@@ -30,11 +30,13 @@ Diagnostic shared_memory_exceeded(const EmittedKernel& kernel, const EmitOptions
     constexpr std::size_t kShown = 4;
     for (std::size_t i = 0; i < std::min(tiles.size(), kShown); ++i)
         list += fmt::format("{}`{}` {}", i > 0 ? ", " : "", tiles[i].name, tiles[i].bytes);
+    const Result<Architecture> known = find_architecture(options.architecture);
+    const bool is_its = known && known->shared_memory == options.shared_memory;
     return plain_error(
         kTooLarge,
         fmt::format("region `{}` needs {} bytes of shared memory a block, and {} has {}",
-                    kernel.region, kernel.shared_bytes, options.architecture,
-                    options.shared_memory),
+                    kernel.region, kernel.shared_bytes,
+                    is_its ? options.architecture : "the machine", options.shared_memory),
         "the largest tiles are " + list);
 }
 
@@ -104,6 +106,14 @@ Diagnostic unsupported_save(const std::string& array, std::string_view type) {
                                    "kernel: two values share a byte",
                                    array, type),
                        "store it as `i8`");
+}
+
+Diagnostic grid_exceeded(const EmittedKernel& kernel, std::int64_t tiles) {
+    return plain_error(
+        "E0909",
+        fmt::format("region `{}` has {} {}, and a launch has at most {}", kernel.region, tiles,
+                    kernel.persistent ? "tiles" : "blocks", most_tiles(kernel)),
+        "group by more");
 }
 
 }  // namespace napkin::messages

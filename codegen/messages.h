@@ -30,6 +30,7 @@ struct Mending {
 [[nodiscard]] bool is_unfit(const Diagnostic& diagnostic);
 /// Such a diagnostic with what mends it.
 [[nodiscard]] Diagnostic mended(Diagnostic unfit, const Mending& mending);
+[[nodiscard]] Diagnostic grid_exceeded(const EmittedKernel& kernel, std::int64_t tiles);
 [[nodiscard]] Diagnostic unsupported_save(const std::string& array, std::string_view type);
 
 }  // namespace napkin::messages

@@ -164,6 +164,11 @@ std::variant<TransferKind, NotApplicable> kind_of(const RegionCost& cost) {
     if (evaluate(*block.transferred.ideal_bits, sizes) >
         static_cast<double>(block.transferred.bits) * (1 + 1e-9))
         return NotApplicable{"its tiles are cut off at borders, which no closed form counts", ""};
+    for (const auto& [group, exponent] : kind->groups)
+        if (cost.formulas.open.contains(group))
+            return NotApplicable{
+                "at other sizes of `" + cost.names(group) + "` its transfers are of another form",
+                ""};
     return *std::move(kind);
 }
 

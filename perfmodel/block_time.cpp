@@ -368,9 +368,14 @@ double even_end(std::int64_t tiles, std::int64_t processors, std::int64_t reside
     return end;
 }
 
+/// How long each tile of a pattern takes.
+struct TileTimes {
+    double first;  ///< of its block
+    double next;   ///< where it follows another
+};
+
 /// The longest first, there and back, so many of all planes at a time.
-template <class Tile>
-double graded_end(const KernelWork& work, std::int64_t slots, const Tile& tile) {
+double graded_end(const KernelWork& work, std::int64_t slots, const std::vector<TileTimes>& tiles) {
     const auto grades = static_cast<std::int64_t>(work.pattern.size());
     const std::int64_t planes = (work.blocks + grades - 1) / grades;
     slots = std::min(slots, std::max<std::int64_t>(planes * grades, 1));
@@ -379,29 +384,26 @@ double graded_end(const KernelWork& work, std::int64_t slots, const Tile& tile) 
     std::int64_t turn = 0;
     std::int64_t at = 0;
     for (std::int64_t plane = 0; plane < planes; plane += together)
-        for (const Visits& visits : work.pattern) {
-            const double first = tile(visits, false);
-            const double next = tile(visits, true);
+        for (const TileTimes& tile : tiles)
             for (std::int64_t i = plane; i < std::min(planes, plane + together); ++i) {
                 const std::int64_t slot = turn % 2 == 0 ? at : slots - 1 - at;
-                ends[static_cast<std::size_t>(slot)] += turn == 0 ? first : next;
+                ends[static_cast<std::size_t>(slot)] += turn == 0 ? tile.first : tile.next;
                 if (++at < slots) continue;
                 at = 0;
                 ++turn;
             }
-        }
     return *std::max_element(ends.begin(), ends.end());
 }
 
 /// Each starts where one ends first.
-template <class Tile>
-double last_of_queue(const KernelWork& work, std::int64_t slots, const Tile& tile) {
+double last_of_queue(const KernelWork& work, std::int64_t slots,
+                     const std::vector<TileTimes>& tiles) {
     slots = std::min(slots, std::max<std::int64_t>(work.blocks, 1));
     std::vector<double> ends(static_cast<std::size_t>(slots), 0.0);
     for (std::int64_t block = 0; block < work.blocks; ++block) {
-        const auto at = static_cast<std::size_t>(block) % work.pattern.size();
+        const TileTimes& tile = tiles[static_cast<std::size_t>(block) % tiles.size()];
         std::pop_heap(ends.begin(), ends.end(), std::greater<>());
-        ends.back() += tile(work.pattern[at], ends.back() > 0);
+        ends.back() += ends.back() > 0 ? tile.next : tile.first;
         std::push_heap(ends.begin(), ends.end(), std::greater<>());
     }
     return *std::max_element(ends.begin(), ends.end());
@@ -417,11 +419,12 @@ double BlockClock::last_end(const KernelWork& work, const Tiles& tiles) const {
             });
     const std::int64_t held =
         std::min(tiles.resident, (work.blocks + processors_ - 1) / processors_);
-    const auto tile = [&](const Visits& visits, bool follows) {
-        return tiles.of(visits, static_cast<double>(held), follows);
-    };
-    if (work.together > 0) return graded_end(work, processors_ * held, tile);
-    return last_of_queue(work, processors_ * held, tile);
+    const auto sharing = static_cast<double>(held);
+    std::vector<TileTimes> times;
+    for (const Visits& visits : work.pattern)
+        times.push_back({tiles.of(visits, sharing, false), tiles.of(visits, sharing, true)});
+    return work.together > 0 ? graded_end(work, processors_ * held, times)
+                             : last_of_queue(work, processors_ * held, times);
 }
 
 /// How many times as long processors take whose clock falls until the board draws no more than it

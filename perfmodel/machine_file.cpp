@@ -7,7 +7,7 @@
 #include <toml++/toml.h>
 
 #include "diagrams/text_file.h"
-#include "diagrams/toml_place.h"
+#include "diagrams/toml_text.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/machine_messages.h"
 #include "perfmodel/machines_embedded.h"
@@ -105,10 +105,10 @@ void MachineReader::take_base(const toml::node& node) {
 }
 
 void MachineReader::take_text(const std::string& key, const toml::node& node, std::string& slot) {
-    if (const auto* text = node.as_string())
-        slot = text->get();
+    if (const std::string* text = toml_line(node))
+        slot = *text;
     else
-        problems_.add(messages::wrong_type(place(node), key, "a text"));
+        problems_.add(messages::wrong_type(place(node), key, "a text of one line"));
 }
 
 /// What its kernels are compiled for.
@@ -139,6 +139,8 @@ void MachineReader::take_figure(const std::string& key, Span key_place, const to
         problems_.add(messages::figure_without_source(place(node), key));
         return;
     }
+    if (toml_line(*source) == nullptr)
+        problems_.add(messages::wrong_type(place(*source), key + ".source", "a text of one line"));
     for (const auto& [other, unused] : *table)
         if (other.str() != "value" && other.str() != "source" && other.str() != "from")
             problems_.add(messages::unknown_figure(place(other.source()),

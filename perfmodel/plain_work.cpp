@@ -18,11 +18,11 @@ namespace napkin {
 namespace {
 
 constexpr double kWarp = 32;
-constexpr double kVector = 16;        ///< bytes of a copy
-constexpr double kPerVector = 6;      ///< instructions for one, addresses included
-constexpr double kPerElement = 4;     ///< instructions for an element's place, and the loop's own
-constexpr double kRead = 2;           ///< for an operand in shared memory, its place included
-constexpr double kSharedLatency = 6;  ///< a load from shared memory, in instructions waited for
+constexpr double kPlainVector = 16;     ///< bytes of a copy
+constexpr double kPerPlainVector = 6;   ///< instructions for one, addresses included
+constexpr double kPerPlainElement = 4;  ///< instructions for an element's place, and the loop's own
+constexpr double kRead = 2;             ///< for an operand in shared memory, its place included
+constexpr double kSharedLatency = 6;    ///< a load from shared memory, in instructions waited for
 constexpr double kSpecialLatency = 4;
 constexpr double kPerComparison = 6;  ///< of an element with the best so far, and their places
 constexpr double kShuffles = 10;      ///< to fold over the lanes of a warp
@@ -131,7 +131,7 @@ private:
             count *= extents_[axis.index()];
         UnitWork work;
         work.turns = count / kWarp;
-        work.instructions = count * (kPerElement + kRead);
+        work.instructions = count * (kPerPlainElement + kRead);
         work.barriers = 1;
         return work;
     }
@@ -156,9 +156,9 @@ private:
         (save ? work.saved : work.loaded) = sectors * bytes;
         work.shared = save ? 0 : bytes;
         work.turns = save ? count / kWarp : 0;
-        work.instructions = save                    ? count * (kPerElement + kRead)
-                            : in_vectors(statement) ? bytes / kVector * kPerVector
-                                                    : count * kPerElement;
+        work.instructions = save                    ? count * (kPerPlainElement + kRead)
+                            : in_vectors(statement) ? bytes / kPlainVector * kPerPlainVector
+                                                    : count * kPerPlainElement;
         return work;
     }
 
@@ -170,7 +170,7 @@ private:
         if (array.axes.empty() || !load.gather.empty()) return false;
         const std::size_t last = array.axes.size() - 1;
         if (innermost_dimension(array) != last) return false;
-        const std::int64_t width = static_cast<std::int64_t>(kVector) * 8 / bits_of(tile.type);
+        const std::int64_t width = static_cast<std::int64_t>(kPlainVector) * 8 / bits_of(tile.type);
         return region_.axes[array.axes[last].index()].extent % width == 0 &&
                tile.capacity_extent[last] % width == 0;
     }
@@ -205,8 +205,8 @@ private:
             return across_lanes(compared, results / ranks, ranks, extents_[select->over.index()]);
         }
         UnitWork work = evaluated(each, results);
-        work.instructions += results * kPerElement;
-        work.steps = turns_of(results) * (each.instructions + kPerElement);
+        work.instructions += results * kPerPlainElement;
+        work.steps = turns_of(results) * (each.instructions + kPerPlainElement);
         return work;
     }
 
@@ -253,9 +253,9 @@ private:
     /// A row by one thread, each element after the one before.
     [[nodiscard]] UnitWork in_order(const Evaluation& each, double rows, double length) const {
         UnitWork work = evaluated(each, rows * length);
-        work.instructions += rows * length * kPerElement;
+        work.instructions += rows * length * kPerPlainElement;
         work.turns += rows * length / kWarp;
-        work.steps = turns_of(rows) * length * (each.latency() + kPerElement);
+        work.steps = turns_of(rows) * length * (each.latency() + kPerPlainElement);
         return work;
     }
     /// A row by the lanes of one warp, which then combine what they have, so often.
@@ -263,9 +263,9 @@ private:
                                         double length) const {
         UnitWork work = evaluated(each, rows * times * length);
         const double turns = ceil_of(length, kWarp);
-        work.instructions += rows * times * kWarp * (turns * kPerElement + kShuffles);
+        work.instructions += rows * times * kWarp * (turns * kPerPlainElement + kShuffles);
         work.steps = turns_of(rows * kWarp) * times *
-                     (turns * (each.instructions + kPerElement) + kShuffles * kSharedLatency);
+                     (turns * (each.instructions + kPerPlainElement) + kShuffles * kSharedLatency);
         return work;
     }
 

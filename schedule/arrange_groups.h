@@ -30,5 +30,7 @@ inline constexpr std::int64_t kOwnCopyRegisters = 80;
 /// The same of a program with rings.
 [[nodiscard]] std::int64_t registers_of_copies(const Program& program);
 [[nodiscard]] std::int64_t registers_of_group(const Program& program);
+/// Of them, what a thread needs beside its buffers.
+inline constexpr std::int64_t kRegistersBesideBuffers = 24;
 
 }  // namespace napkin::schedule

@@ -10,8 +10,6 @@
 namespace napkin::schedule {
 namespace {
 
-/// Registers beside buffers.
-constexpr std::int64_t kOthers = 24;
 constexpr std::int64_t kWord = 4;
 
 /// A save that could be deferred.
@@ -79,7 +77,7 @@ bool gains(const Program& program, const RegionProgram& region, const Candidate&
 }
 
 bool fits(const Program& program, const ChunkLoop& loop, std::int64_t held) {
-    return loop.registers + held / kWord <= registers_of_group(program) - kOthers;
+    return loop.registers + held / kWord <= registers_of_group(program) - kRegistersBesideBuffers;
 }
 
 OpId add_op(Program& program, Op op) {

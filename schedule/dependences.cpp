@@ -5,14 +5,6 @@
 #include <boost/graph/howard_cycle_ratio.hpp>
 
 namespace napkin::schedule {
-namespace {
-
-double busiest(const Cost& cost) {
-    return *std::max_element(cost.clocks.begin(), cost.clocks.end());
-}
-
-}  // namespace
-
 bool has(const std::vector<BufferId>& buffers, std::size_t buffer) {
     return std::any_of(buffers.begin(), buffers.end(),
                        [&](BufferId id) { return id.index() == buffer; });
@@ -68,9 +60,9 @@ double recurrence_bound(const std::vector<RotationStep>& steps,
     bool carried = false;
     for (const Dependence& edge : dependences) {
         // A chain of products in one accumulator goes through the tensor core without a stop.
-        boost::add_edge(edge.from, edge.to,
-                        Weights(busiest(steps[edge.from].cost), static_cast<double>(edge.distance)),
-                        graph);
+        boost::add_edge(
+            edge.from, edge.to,
+            Weights(steps[edge.from].cost.of_busiest(), static_cast<double>(edge.distance)), graph);
         carried = carried || edge.distance > 0;
     }
     if (!carried) return 0;

@@ -141,7 +141,7 @@ void Planner::settle(const Compute& compute, Product& product) {
     }
     product.type = multiplied_type(loaded, type_beside(compute, product));
     for (const Operand* side : {&product.left, &product.right})
-        if (rounds_integers(region_, compute.statement, side->value, product.type,
+        if (rounds_integers(scope_, compute.statement, side->value, product.type,
                             limits_.dynamic_sizes))
             return refuse(
                 fmt::format("`{}` multiplies integers of which {} has not all",

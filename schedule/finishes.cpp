@@ -112,9 +112,10 @@ bool is_through(const Program& program, const Body& body, const std::vector<Wait
     });
 }
 
-void add_finishes(const Program& program, Body& body) {
+void add_finishes_to(const Program& program, Body& body) {
     for (Item& item : body)
-        if (ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) add_finishes(program, loop->body);
+        if (ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node))
+            add_finishes_to(program, loop->body);
     const std::vector<Wait> waits = waits_in(program, body);
     std::vector<std::vector<Item>> before(body.size() + 1);
     for (const Wait& wait : waits) {
@@ -143,7 +144,7 @@ void add_finishes(const Program& program, Body& body) {
 
 void add_finishes(Program& program) {
     Body body = std::move(program.body);
-    add_finishes(program, body);
+    add_finishes_to(program, body);
     program.body = std::move(body);
 }
 

@@ -143,19 +143,19 @@ End end_of(const Program& program, const Body& body, std::size_t reader) {
 }
 
 /// Where a ring that a body's copies fill is first and last needed there.
-struct Use {
+struct UseOfRing {
     std::size_t first = 0;
     std::int64_t first_lead = 0;
     std::size_t last = 0;
     std::int64_t last_lead = 0;
 };
 
-std::optional<Use> use_of(const Program& program, const Body& body, BufferId buffer) {
-    std::optional<Use> use;
+std::optional<UseOfRing> use_of(const Program& program, const Body& body, BufferId buffer) {
+    std::optional<UseOfRing> use;
     for (const std::size_t i : items_reading(program, body, buffer)) {
         const std::int64_t lead = lead_of(program, body[i]);
         const End end = end_of(program, body, i);
-        if (!use) use = Use{i, lead, end.at, end.lead};
+        if (!use) use = UseOfRing{i, lead, end.at, end.lead};
         if (lead > use->first_lead) use->first = i, use->first_lead = lead;
         // A product is through later than what reads its operand behind it.
         const bool later = end.lead == use->last_lead && end.at > use->last;
@@ -164,7 +164,7 @@ std::optional<Use> use_of(const Program& program, const Body& body, BufferId buf
     return use;
 }
 
-void add_tokens(const Program& program, Body& body, bool repeats) {
+void add_tokens_to(const Program& program, Body& body, bool repeats) {
     std::vector<std::vector<Item>> before(body.size());
     std::vector<std::vector<Item>> after(body.size());
     for (std::size_t r = 0; r < program.rings.size(); ++r) {
@@ -174,7 +174,7 @@ void add_tokens(const Program& program, Body& body, bool repeats) {
             return id != nullptr && program.apart(*id) &&
                    contains(program[*id].writes, ring.buffers.front());
         });
-        const std::optional<Use> use = use_of(program, body, ring.buffers.front());
+        const std::optional<UseOfRing> use = use_of(program, body, ring.buffers.front());
         if (!filled_here || !use) continue;
         const RingId id{static_cast<std::uint32_t>(r)};
         before[use->first].push_back({Await{id, use->first_lead}});
@@ -184,7 +184,7 @@ void add_tokens(const Program& program, Body& body, bool repeats) {
     Body result;
     for (std::size_t i = 0; i < body.size(); ++i) {
         if (ChunkLoop* loop = std::get_if<ChunkLoop>(&body[i].node))
-            add_tokens(program, loop->body, true);
+            add_tokens_to(program, loop->body, true);
         for (Item& item : before[i]) result.push_back(std::move(item));
         result.push_back(std::move(body[i]));
         for (Item& item : after[i]) result.push_back(std::move(item));
@@ -201,7 +201,7 @@ Program form_agents(Program program, const RegionProgram& region, const Plan& pl
 
 void add_tokens(Program& program) {
     Body body = std::move(program.body);
-    add_tokens(program, body, program.persistent);
+    add_tokens_to(program, body, program.persistent);
     program.body = std::move(body);
 }
 

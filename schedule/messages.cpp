@@ -42,6 +42,12 @@ Diagnostic no_region(Span place, const NotApplicable& why) {
     return at(place, "E0973", "a schedule for no region: " + why.reason, "here", why.help);
 }
 
+Diagnostic two_tables(Span place, const std::string& region, const std::string& other) {
+    return at(place, "E0977",
+              fmt::format("two tables are for region `{}`, this one and `[{}]`", region, other),
+              "the second", "write all its choices in one table");
+}
+
 Diagnostic wrong_choice(Span place, const NotApplicable& why) {
     return at(place, "E0974", why.reason, "here", why.help);
 }

@@ -12,6 +12,9 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic schedule_syntax(Span place, const std::string& reason);
 [[nodiscard]] Diagnostic no_region_table(Span place, const std::string& name);
 [[nodiscard]] Diagnostic no_region(Span place, const NotApplicable& why);
+/// Of a region by its name, whose table before is named `other`.
+[[nodiscard]] Diagnostic two_tables(Span place, const std::string& region,
+                                    const std::string& other);
 [[nodiscard]] Diagnostic wrong_choice(Span place, const NotApplicable& why);
 /// Of a refusal that names a choice, at its place.
 [[nodiscard]] Diagnostic choice_refused(const schedule::Request& request,

@@ -209,7 +209,7 @@ void Planner::collect_compute(LeafId leaf, const Compute& compute) {
     // Of what is no real number a row has what says where something stands, and what is made of it.
     if (!is_floating(target.type) && (fold != nullptr || select != nullptr))
         return refuse_type(target);
-    if (sums_integers(region_, compute.statement, limits_.dynamic_sizes))
+    if (sums_integers(scope_, compute.statement, limits_.dynamic_sizes))
         return refuse(fmt::format("`{}` adds up integers, of which f32 has not all", target.name),
                       "where that does not matter, add up reals: `1.0 * ...`");
     plan_.selects = plan_.selects || select != nullptr;

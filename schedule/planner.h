@@ -9,7 +9,11 @@ namespace napkin::schedule {
 class Planner {
 public:
     Planner(const TiledRegion& tiled, const Limits& limits, RegionSchedule wanted = {})
-        : tiled_(tiled), region_(tiled.region), limits_(limits), wanted_(std::move(wanted)) {
+        : tiled_(tiled),
+          region_(tiled.region),
+          scope_(scope_of(tiled.region)),
+          limits_(limits),
+          wanted_(std::move(wanted)) {
         plan_.tile_axes = tiled.axes;
     }
     [[nodiscard]] std::variant<Plan, Refusal> run();
@@ -130,6 +134,7 @@ private:
 
     const TiledRegion& tiled_;
     const RegionProgram& region_;
+    const Diagram scope_;  // of the region
     const Limits& limits_;
     const RegionSchedule wanted_;
     Plan plan_;

@@ -204,10 +204,16 @@ const char* name_of(Unit unit) {
     return "";
 }
 
+std::vector<std::string> buffer_names_of(const Program& program) {
+    std::vector<std::string> names;
+    Numbering buffers;
+    for (const Buffer& buffer : program.buffers) names.push_back(buffers(buffer.name));
+    return names;
+}
+
 ProgramNames names_of(const Program& program) {
     ProgramNames names;
-    Numbering buffers;
-    for (const Buffer& buffer : program.buffers) names.buffers.push_back(buffers(buffer.name));
+    names.buffers = buffer_names_of(program);
     // What stands nowhere yet is a part of what stands in a loop.
     std::vector<bool> inside(program.ops.size(), true);
     find_inside(program.body, false, inside);

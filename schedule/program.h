@@ -61,6 +61,14 @@ struct Cost {
     std::array<double, kUnits.size()> clocks{};
     [[nodiscard]] double of(Unit unit) const { return clocks[static_cast<std::size_t>(unit)]; }
     double& of(Unit unit) { return clocks[static_cast<std::size_t>(unit)]; }
+    /// Issue where none is busy.
+    [[nodiscard]] Unit busiest() const {
+        Unit most = Unit::Issue;
+        for (const Unit unit : kUnits)
+            if (of(unit) > of(most)) most = unit;
+        return most;
+    }
+    [[nodiscard]] double of_busiest() const { return of(busiest()); }
     auto operator<=>(const Cost&) const = default;
 };
 
@@ -298,6 +306,7 @@ struct ProgramNames {
     std::vector<std::string> buffers;
 };
 [[nodiscard]] ProgramNames names_of(const Program& program);
+[[nodiscard]] std::vector<std::string> buffer_names_of(const Program& program);
 /// What comes of the choices, in a few lines: memory, for each loop how near to its bound it is, by
 /// the model's clocks, and which copies of a load agent do not come in bulk, and why.
 [[nodiscard]] std::vector<std::string> summary(const Program& program,

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "diagrams/toml_place.h"
+#include "diagrams/toml_text.h"
 #include "schedule/messages.h"
 
 namespace napkin::schedule {
@@ -110,15 +110,18 @@ Result<std::map<std::string, Request>> requests_of(const State& state,
                                                    const std::vector<Request>& others) {
     std::vector<Request> requests;
     Diagnostics problems;
-    for (const Step& step : state.steps) {
+    for (const napkin::Step& step : state.steps) {
         if (step.command.rule != "schedule") continue;
         Result<Request> request = request_of(step.command);
         if (!request) return request.error();
         requests.push_back(std::move(request).value());
     }
+    const std::size_t own = requests.size();
     requests.insert(requests.end(), others.begin(), others.end());
     std::map<std::string, Request> by_region;
-    for (const Request& request : requests) {
+    std::map<std::string, std::string> tables;  // of the others, by the region that they are for
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        const Request& request = requests[i];
         const auto found = find_region(state, request.region);
         if (const NotApplicable* why = std::get_if<NotApplicable>(&found)) {
             problems.add(messages::no_region(request.place, *why));
@@ -126,6 +129,10 @@ Result<std::map<std::string, Request>> requests_of(const State& state,
         }
         const std::string name =
             region_name(state.diagram, state.relabelling.regions[std::get<std::size_t>(found)]);
+        if (i >= own && !tables.emplace(name, request.region).second) {
+            problems.add(messages::two_tables(request.place, name, tables.at(name)));
+            continue;
+        }
         Request& merged = by_region[name];
         merged.region = name;
         merged.place = request.place;

@@ -172,8 +172,9 @@ private:
         place.resize(steps_.size());
         for (std::size_t p = 0; p < order_.size(); ++p)
             place[order_[p]] = static_cast<std::int64_t>(p) - leads_[order_[p]] * n;
-        std::vector<std::int64_t>& held = held_;
-        held.assign(2 * steps_.size(), 0);
+        // Of each half of a place by how much it holds more than the one before.
+        std::vector<std::int64_t>& more = more_;
+        more.assign(2 * steps_.size() + 1, 0);
         for (const Holding& holding : holdings_) {
             std::int64_t begin = INT64_MAX;
             std::int64_t end = INT64_MIN;
@@ -181,13 +182,18 @@ private:
                 begin = std::min(begin, 2 * place[touch.step] + touch.begin);
                 end = std::max(end, 2 * place[touch.step] + touch.end);
             }
-            std::size_t slot = static_cast<std::size_t>(((begin % (2 * n)) + 2 * n) % (2 * n));
-            for (std::int64_t t = begin; t <= end; ++t) {
-                held[slot] += holding.registers;
-                if (++slot == held.size()) slot = 0;
-            }
+            const std::int64_t first = ((begin % (2 * n)) + 2 * n) % (2 * n);
+            const std::int64_t behind = first + (end + 1 - begin) % (2 * n);
+            const bool wraps = behind > 2 * n;
+            const std::int64_t turns = (end + 1 - begin) / (2 * n) + (wraps ? 1 : 0);
+            more[0] += turns * holding.registers;
+            more[static_cast<std::size_t>(first)] += holding.registers;
+            more[static_cast<std::size_t>(wraps ? behind - 2 * n : behind)] -= holding.registers;
         }
-        return always_held_ + (held.empty() ? 0 : *std::max_element(held.begin(), held.end()));
+        std::int64_t most = 0;
+        std::int64_t held = 0;
+        for (const std::int64_t change : more) most = std::max(most, held += change);
+        return always_held_ + most;
     }
 
     /// Shared memory that the leads take.
@@ -286,7 +292,7 @@ private:
     std::vector<std::size_t> order_;
     std::vector<std::int64_t> leads_;
     std::vector<std::int64_t> place_;
-    std::vector<std::int64_t> held_;
+    std::vector<std::int64_t> more_;
     std::int64_t least_registers_ = 0;
     std::int64_t trials_ = 0;
     bool is_over_ = false;

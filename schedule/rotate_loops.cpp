@@ -154,10 +154,9 @@ RotationLimits limits_of(const Program& program, const std::vector<Chain>& chain
         limits.barrier = kBarrier;
         return limits;
     }
-    constexpr std::int64_t kOthers = 24;  // registers beside buffers
     const std::int64_t groups = program.agents.front().warps / kWarpsOfGroup;
     limits.sharing.agents = static_cast<int>(groups);
-    limits.registers = registers_of_group(program) - kOthers;
+    limits.registers = registers_of_group(program) - kRegistersBesideBuffers;
     if (together(program, chains)) {
         limits.sharing.agents = 1;
         limits.barrier = kBarrier;

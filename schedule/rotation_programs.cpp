@@ -76,13 +76,12 @@ double RotationPrograms::floor_of(const Sharing& sharing) const {
             load.of(Unit::Tensor) += cost.of(Unit::Tensor);
             return;
         }
-        chain += sharing.latency * *std::max_element(cost.clocks.begin(), cost.clocks.end());
+        chain += sharing.latency * cost.of_busiest();
         for (const Unit unit : kUnits) load.of(unit) += cost.of(unit);
     };
     for (const RotationStep& step : steps_) add(step.cost, step.asynchronous);
     for (const Step& delay : delays_) add(delay.cost, false);
-    const double busiest = *std::max_element(load.clocks.begin(), load.clocks.end());
-    return std::max(chain, sharing.agents * busiest);
+    return std::max(chain, sharing.agents * load.of_busiest());
 }
 
 /// What must be there before a step begins: its barrier, and what its unit begins with.

@@ -53,29 +53,33 @@ using Made = std::variant<Passes, Refusal>;
 const Program& program_of(const Made& made) {
     return std::get<Passes>(made).back().second;
 }
-bool is_refused(const Made& made) {
-    return std::holds_alternative<Refusal>(made);
-}
 
-/// With so many stages where none are chosen, and every buffer in its place.
-Made staged(Passes passes, std::int64_t stages, std::int64_t of_tiles,
-            const RegionSchedule& wanted) {
-    Program program = passes.back().second;
+/// A program whose rings have their stages, and then with every buffer in its place.
+struct Staged {
+    Program program;
+    Program placed;
+};
+
+/// With so many stages where none are chosen.
+std::variant<Staged, Refusal> staged(Program program, std::int64_t stages, std::int64_t of_tiles,
+                                     const RegionSchedule& wanted) {
     set_tile_stages(program, of_tiles, wanted.stages);
     if (std::optional<Refusal> refusal = set_stages(program, stages, wanted.stages))
         return *std::move(refusal);
-    passes.emplace_back("stages", program);
-    place(program);
-    passes.emplace_back("place", std::move(program));
-    return passes;
+    Program placed = program;
+    place(placed);
+    return Staged{std::move(program), std::move(placed)};
 }
 
 /// The same, with what the next tile needs early where it fits.
-Made staged(const Passes& passes, std::int64_t stages, const RegionSchedule& wanted,
-            const Limits& limits) {
-    Made made = staged(passes, stages, 2, wanted);
-    if (is_refused(made) || program_of(made).shared_bytes <= limits.shared_memory) return made;
-    return staged(passes, stages, 1, wanted);
+std::variant<Staged, Refusal> staged(const Program& program, std::int64_t stages,
+                                     const RegionSchedule& wanted, const Limits& limits) {
+    std::variant<Staged, Refusal> made = staged(program, stages, 2, wanted);
+    const Staged* early = std::get_if<Staged>(&made);
+    if (early == nullptr || early->placed.shared_bytes <= limits.shared_memory ||
+        tile_rings(program).empty())
+        return made;
+    return staged(program, stages, 1, wanted);
 }
 
 /// Whether two blocks' results of products find room in a processor's registers: warp groups hold
@@ -94,21 +98,24 @@ bool registers_for_two(const Program& program, const Limits& limits) {
 
 /// As many stages as fit: of blocks with few warps, into half of the memory, so that two of them
 /// hide each other's latencies.
-Made with_stages(const Passes& passes, const Plan& plan, const RegionSchedule& wanted,
-                 const Limits& limits) {
+std::variant<Staged, Refusal> with_stages(const Program& program, const Plan& plan,
+                                          const RegionSchedule& wanted, const Limits& limits) {
     constexpr int kFewThreads = 128;
     constexpr std::int64_t kReserved = 1024;  // bytes of every block, by the hardware
     const std::int64_t half = limits.shared_memory / 2 - kReserved;
     if (const auto all = wanted.stages.find(""); all != wanted.stages.end())
-        return staged(passes, all->second, wanted, limits);
-    std::int64_t stages = most_stages(passes.back().second, plan, limits);
-    Made made = staged(passes, stages, wanted, limits);
-    const auto fewer_than = [&](std::int64_t least, std::int64_t bytes) {
-        while (stages > least && !is_refused(made) && program_of(made).shared_bytes > bytes)
-            made = staged(passes, --stages, wanted, limits);
+        return staged(program, all->second, wanted, limits);
+    std::int64_t stages = most_stages(program, plan, limits);
+    std::variant<Staged, Refusal> made = staged(program, stages, wanted, limits);
+    const auto takes_more = [&](std::int64_t bytes) {
+        const Staged* found = std::get_if<Staged>(&made);
+        return found != nullptr && found->placed.shared_bytes > bytes;
     };
-    if (plan.threads() <= kFewThreads && registers_for_two(passes.back().second, limits))
-        fewer_than(2, half);
+    const auto fewer_than = [&](std::int64_t least, std::int64_t bytes) {
+        while (stages > least && takes_more(bytes))
+            made = staged(program, --stages, wanted, limits);
+    };
+    if (plan.threads() <= kFewThreads && registers_for_two(program, limits)) fewer_than(2, half);
     fewer_than(1, limits.shared_memory);
     return made;
 }
@@ -127,7 +134,12 @@ Made with_leads(const RegionProgram& region, const Plan& plan, const RegionSched
         defer_saves(passes.back().second, region, plan, wanted);
     if (Refusal* refusal = std::get_if<Refusal>(&deferred)) return std::move(*refusal);
     passes.emplace_back("defer_saves", std::get<Program>(std::move(deferred)));
-    return with_stages(passes, plan, wanted, limits);
+    std::variant<Staged, Refusal> made = with_stages(passes.back().second, plan, wanted, limits);
+    if (Refusal* refusal = std::get_if<Refusal>(&made)) return std::move(*refusal);
+    Staged& staged = std::get<Staged>(made);
+    passes.emplace_back("stages", std::move(staged.program));
+    passes.emplace_back("place", std::move(staged.placed));
+    return passes;
 }
 
 /// Whether each result is saved through shared memory; of those of which nothing is said, none.
@@ -235,8 +247,11 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     bool fitting = false;
     // What costs least to do without goes first: blocks of several tiles, turns that lead, then
     // saves in whole vectors. Turns that lead cost more where copies then wait for their end.
-    for (const auto& [choice, leads] :
-         {std::pair(&plan, true), {&single, true}, {&single, false}, {&plain, false}}) {
+    std::vector<std::pair<const Plan*, bool>> ways = {{&plan, true}};
+    if (single.persistent != plan.persistent) ways.emplace_back(&single, true);
+    ways.emplace_back(&single, false);
+    if (plain.staged != single.staged) ways.emplace_back(&plain, false);
+    for (const auto& [choice, leads] : ways) {
         if (fitting && choice == &plain) break;
         Made made = with_leads(region, *choice, wanted, limits, leads);
         if (Refusal* why = std::get_if<Refusal>(&made)) {
@@ -254,21 +269,19 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
         if (fits && !late) break;
     }
     if (chosen == nullptr) return *std::move(refusal);
-    Program program = passes.back().second;
-    if (limits.warp_groups && program.rings.empty())
+    if (limits.warp_groups && passes.back().second.rings.empty())
         return Refusal{"threads read what they work on themselves, and nothing is copied for them",
                        "", std::nullopt};
-    if (limits.warp_groups) {
-        add_finishes(program);
-        passes.emplace_back("add_finishes", program);
-    }
-    synchronise(program);
-    passes.emplace_back("synchronise", program);
-    if (limits.warp_groups) {
-        add_tokens(program);
-        passes.emplace_back("add_tokens", program);
-    }
+    const auto add = [&](std::string_view name, const auto& pass) {
+        Program program = passes.back().second;
+        pass(program);
+        passes.emplace_back(name, std::move(program));
+    };
+    if (limits.warp_groups) add("add_finishes", add_finishes);
+    add("synchronise", synchronise);
+    if (limits.warp_groups) add("add_tokens", add_tokens);
     if (limits.warp_groups && wanted.turns.value_or(false)) {
+        Program program = passes.back().second;
         if (std::optional<Refusal> why = take_turns(program)) return *std::move(why);
         passes.emplace_back("take_turns", std::move(program));
     }

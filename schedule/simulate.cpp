@@ -43,7 +43,7 @@ public:
         for (const Step& step : steps)
             for (const Unit unit : kUnits) all += step.cost.of(unit);
         busiest_.reserve(steps.size());
-        for (const Step& step : steps) busiest_.push_back(busiest(step));
+        for (const Step& step : steps) busiest_.push_back(step.cost.of_busiest());
         agents_.reserve(static_cast<std::size_t>(sharing.agents));
         // Agents that begin together stay together; no two of a real block do.
         for (int a = 0; a < sharing.agents; ++a) {
@@ -182,12 +182,6 @@ private:
         if (noted_ == nullptr) return;
         noted_->push_back(
             {static_cast<std::size_t>(&agent - agents_.data()), step, chunk, begin, time_});
-    }
-
-    static double busiest(const Step& step) {
-        double most = 0;
-        for (const Unit unit : kUnits) most = std::max(most, step.cost.of(unit));
-        return most;
     }
 
     /// Goes on to the next thing that ends; false where nothing can.

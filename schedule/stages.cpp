@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "diagrams/contains.h"
+
 namespace napkin::schedule {
 namespace {
 
@@ -109,8 +111,9 @@ std::int64_t stages_beside(const Program& program, const Body& body,
 class StageSetter {
 public:
     StageSetter(Program& program, std::int64_t stages,
-                const std::map<std::string, std::int64_t>& chosen)
-        : program_(program), stages_(stages), chosen_(chosen), names_(names_of(program).buffers) {}
+                const std::map<std::string, std::int64_t>& chosen,
+                const std::vector<std::string>& names)
+        : program_(program), stages_(stages), chosen_(chosen), names_(names) {}
 
     std::optional<Refusal> run(const Body& body) {
         for (const Item& item : body) {
@@ -136,7 +139,8 @@ public:
                                                         name(filling), fewest));
                 // One is filled while the others are in use.
                 const std::int64_t free = stages_ > 1 ? std::max(stages_, used + 1) : stages_;
-                program_[filling.buffer].stages = own.value_or(std::max(free, fewest));
+                program_[filling.buffer].stages =
+                    own.value_or(follows(filling.buffer) ? fewest : std::max(free, fewest));
             }
         }
         return std::nullopt;
@@ -152,6 +156,16 @@ private:
     [[nodiscard]] std::optional<std::int64_t> chosen(const Filling& filling) const {
         const bool copied = is_copied(filling) || program_.apart(filling.op);
         return copied ? choice_of(chosen_, name(filling)) : std::nullopt;
+    }
+
+    /// Whether a buffer of its ring has the stages that were chosen, and so many the ring has.
+    [[nodiscard]] bool follows(BufferId buffer) const {
+        return std::any_of(program_.rings.begin(), program_.rings.end(), [&](const Ring& ring) {
+            return contains(ring.buffers, buffer) &&
+                   std::any_of(ring.buffers.begin(), ring.buffers.end(), [&](BufferId each) {
+                       return chosen_.contains(names_[each.index()]);
+                   });
+        });
     }
 
     /// All copies of a chunk are made at once: so early that each ring has its stages, and before
@@ -192,13 +206,13 @@ private:
     Program& program_;
     std::int64_t stages_;
     const std::map<std::string, std::int64_t>& chosen_;
-    const std::vector<std::string> names_;
+    const std::vector<std::string>& names_;  ///< of buffers
 };
 
 /// Two barriers a stage; the buffers of a ring have as many. Refuses to have one asked for fewer.
 std::optional<Refusal> size_rings(Program& program,
-                                  const std::map<std::string, std::int64_t>& chosen) {
-    const std::vector<std::string> names = names_of(program).buffers;
+                                  const std::map<std::string, std::int64_t>& chosen,
+                                  const std::vector<std::string>& names) {
     for (const Ring& ring : program.rings) {
         constexpr std::int64_t kBytes = 16;
         std::int64_t stages = 1;
@@ -257,9 +271,10 @@ std::vector<BufferId> copied_rings(const Program& program) {
 
 std::optional<Refusal> set_stages(Program& program, std::int64_t stages,
                                   const std::map<std::string, std::int64_t>& chosen) {
-    if (std::optional<Refusal> refusal = StageSetter(program, stages, chosen).run(program.body))
-        return refusal;
-    return size_rings(program, chosen);
+    const std::vector<std::string> names = buffer_names_of(program);
+    StageSetter setter(program, stages, chosen, names);
+    if (std::optional<Refusal> refusal = setter.run(program.body)) return refusal;
+    return size_rings(program, chosen, names);
 }
 
 }  // namespace napkin::schedule

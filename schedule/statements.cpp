@@ -17,12 +17,11 @@ bool is_ordered(const Statement& statement) {
     return is_scan(statement) || std::holds_alternative<Select>(statement.body);
 }
 
-bool sums_integers(const RegionProgram& region, const Statement& statement, bool any_size) {
+bool sums_integers(const Diagram& scope, const Statement& statement, bool any_size) {
     const Fold* fold = std::get_if<Fold>(&statement.body);
     if (fold == nullptr || (fold->monoid != kSum && fold->monoid != kProduct) ||
-        !is_floating(region.arrays[statement.targets.front().index()].type))
+        !is_floating(scope[statement.targets.front()].type))
         return false;
-    const Diagram scope = scope_of(region);
     if (kind_of(scope, statement) != ValueKind::Integer) return false;
     if (fold->monoid == kProduct) return true;
     const std::optional<Interval> each = integer_bounds(scope, fold->values.front(), any_size);
@@ -30,9 +29,8 @@ bool sums_integers(const RegionProgram& region, const Statement& statement, bool
                          .within(exact_integers(ElementType::F32));
 }
 
-bool rounds_integers(const RegionProgram& region, const Statement& statement,
-                     const Expression& operand, ElementType type, bool any_size) {
-    const Diagram scope = scope_of(region);
+bool rounds_integers(const Diagram& scope, const Statement& statement, const Expression& operand,
+                     ElementType type, bool any_size) {
     if (kind_of(scope, statement) != ValueKind::Integer) return false;
     const std::optional<Interval> values = integer_bounds(scope, operand, any_size);
     return !values || !values->within(exact_integers(type));

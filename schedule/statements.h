@@ -34,11 +34,10 @@ void for_statements(const std::vector<TileStatement>& body, const Visit& visit,
 [[nodiscard]] bool is_ordered(const Statement& statement);
 /// Whether it adds up integers, or multiplies them, for a result of reals, which has them exactly
 /// only where it is computed in integers: f32 holds fewer than the result may come to, at sizes
-/// that may be any if `any_size`.
-[[nodiscard]] bool sums_integers(const RegionProgram& region, const Statement& statement,
-                                 bool any_size);
+/// that may be any if `any_size`. `scope` is its region's.
+[[nodiscard]] bool sums_integers(const Diagram& scope, const Statement& statement, bool any_size);
 /// Whether an operand of a sum of products of integers has values that the type has not.
-[[nodiscard]] bool rounds_integers(const RegionProgram& region, const Statement& statement,
+[[nodiscard]] bool rounds_integers(const Diagram& scope, const Statement& statement,
                                    const Expression& operand, ElementType type, bool any_size);
 
 /// What a loop's data masks read along its axis, each once.

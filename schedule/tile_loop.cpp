@@ -13,9 +13,11 @@ std::vector<BufferId> tile_rings(const Program& program) {
 
 void set_tile_stages(Program& program, std::int64_t stages,
                      const std::map<std::string, std::int64_t>& chosen) {
-    const ProgramNames names = names_of(program);
-    for (const BufferId ring : tile_rings(program)) {
-        const auto own = chosen.find(names.buffers[ring.index()]);
+    const std::vector<BufferId> rings = tile_rings(program);
+    if (rings.empty()) return;
+    const std::vector<std::string> names = buffer_names_of(program);
+    for (const BufferId ring : rings) {
+        const auto own = chosen.find(names[ring.index()]);
         program[ring].stages = own == chosen.end() ? stages : own->second;
     }
 }

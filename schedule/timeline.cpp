@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::int64_t kWarm = 10;  // turns until the loop is under way
 
-Unit busiest(const Cost& cost) {
-    Unit most = Unit::Issue;
-    for (const Unit unit : kUnits)
-        if (cost.of(unit) > cost.of(most)) most = unit;
-    return most;
-}
-
 bool is_innermost(const ChunkLoop& loop) {
     return std::none_of(loop.body.begin(), loop.body.end(), [](const Item& item) {
         return std::holds_alternative<ChunkLoop>(item.node);
@@ -55,7 +48,7 @@ public:
             const std::optional<OpId> op = ops_[each.step];
             if (!op || each.end <= each.begin) continue;
             add(timeline,
-                {each.agent, busiest(program_[*op].cost), names[op->index()], program_[*op].text,
+                {each.agent, program_[*op].cost.busiest(), names[op->index()], program_[*op].text,
                  each.chunk, each.begin, each.end},
                 chunks);
         }

@@ -154,8 +154,8 @@ private:
                   fmt::format("{} `{}` before `{}` is through with {}", write ? "writes" : "reads",
                               buffer.name, earlier.op->text, program_[earlier.buffer].name));
         }
-        if (!write && !is_state(id) && last_write != nullptr && last_write->loop == loop_ &&
-            (last_write->chunk != chunk || last_write->buffer != id))
+        if (!write && last_write != nullptr && last_write->loop == loop_ &&
+            (last_write->chunk != chunk || last_write->buffer != id) && !is_state(id))
             fault(op, fmt::format("reads chunk {} of `{}` where it wants chunk {}",
                                   last_write->chunk, program_[last_write->buffer].name, chunk));
         if (!write && last_write == nullptr && trips_ > 0 && inner_ > 0 && !in_ring(id))

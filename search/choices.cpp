@@ -12,7 +12,7 @@ constexpr std::int64_t kMostResident = 4;
 /// The kernel of a request where it is faster than another.
 std::optional<ChosenKernel> faster(const RegionProgram& region, const RegionCost& cost,
                                    KernelRequest request, const schedule::RegionSchedule& chosen,
-                                   const TimeEstimate& than, const Machine& machine) {
+                                   Seconds than, const BlockClock& clock) {
     for (const schedule::Setting& setting : schedule::settings_of(chosen))
         if (schedule::set(request.schedule, setting)) return std::nullopt;
     request.limits.warp_groups = true;
@@ -20,24 +20,24 @@ std::optional<ChosenKernel> faster(const RegionProgram& region, const RegionCost
     KernelWork* const work = std::get_if<KernelWork>(&made);
     const auto room = static_cast<double>(request.limits.shared_memory);
     if (work == nullptr || work->spills() || work->shared_bytes > room) return std::nullopt;
-    TimeEstimate time = time_of(*work, machine);
+    const Seconds time = clock.middle_of(*work);
     if (!is_faster(time, than)) return std::nullopt;
-    return ChosenKernel{chosen, std::move(*work), std::move(time)};
+    return ChosenKernel{chosen, std::move(*work), time};
 }
 
 }  // namespace
 
 std::optional<ChosenKernel> faster_blocks(const RegionProgram& region, const RegionCost& cost,
                                           const KernelWork& work, const KernelRequest& request,
-                                          const Machine& machine) {
+                                          const BlockClock& clock) {
     if (work.groups == 0 || work.loops.empty()) return std::nullopt;
     KernelRequest as_it_turns = request;
     as_it_turns.schedule.leads = work.choices.leads;
     as_it_turns.schedule.fetched = work.choices.fetched;
     std::optional<ChosenKernel> best;
-    TimeEstimate least = time_of(work, machine);
+    Seconds least = clock.middle_of(work);
     const auto try_one = [&](const schedule::RegionSchedule& chosen) {
-        auto found = faster(region, cost, as_it_turns, chosen, least, machine);
+        auto found = faster(region, cost, as_it_turns, chosen, least, clock);
         if (!found) return false;
         least = found->time;
         best = std::move(found);
@@ -60,11 +60,11 @@ std::optional<ChosenKernel> faster_blocks(const RegionProgram& region, const Reg
 
 std::optional<ChosenKernel> faster_stale(const RegionProgram& region, const RegionCost& cost,
                                          const KernelWork& work, const KernelRequest& request,
-                                         const Machine& machine) {
+                                         const BlockClock& clock) {
     if (work.groups == 0 || work.loops.empty()) return std::nullopt;
     schedule::RegionSchedule chosen;
     if (schedule::set(chosen, {{"stale", ""}, true})) return std::nullopt;
-    return faster(region, cost, request, chosen, time_of(work, machine), machine);
+    return faster(region, cost, request, chosen, clock.middle_of(work), clock);
 }
 
 std::vector<Command> commands_of(const schedule::RegionSchedule& schedule,

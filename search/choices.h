@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "derive/state.h"
+#include "perfmodel/block_time.h"
 #include "perfmodel/kernel_work.h"
-#include "perfmodel/machine.h"
-#include "perfmodel/time.h"
 
 namespace napkin {
 
@@ -17,7 +16,7 @@ namespace napkin {
 struct ChosenKernel {
     schedule::RegionSchedule schedule;
     KernelWork work;
-    TimeEstimate time;
+    Seconds time;
 };
 
 /// The faster of a kernel of warp groups and others in which blocks share a processor or take one
@@ -26,14 +25,14 @@ struct ChosenKernel {
                                                         const RegionCost& cost,
                                                         const KernelWork& work,
                                                         const KernelRequest& request,
-                                                        const Machine& machine);
+                                                        const BlockClock& clock);
 /// Likewise, where maxima stay as they are while what is relative to them keeps in range, with what
 /// the request asks for besides.
 [[nodiscard]] std::optional<ChosenKernel> faster_stale(const RegionProgram& region,
                                                        const RegionCost& cost,
                                                        const KernelWork& work,
                                                        const KernelRequest& request,
-                                                       const Machine& machine);
+                                                       const BlockClock& clock);
 
 /// `schedule resident = 3 in O`; `region` is empty where there is one alone.
 [[nodiscard]] std::vector<Command> commands_of(const schedule::RegionSchedule& schedule,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "derive/tile_program.h"
+#include "perfmodel/block_time.h"
 #include "perfmodel/time.h"
 #include "search/choices.h"
 #include "search/least_time.h"
@@ -42,7 +43,12 @@ class KernelClimb {
 public:
     KernelClimb(const State& state, const std::string& region, const KernelSearch& search,
                 std::size_t top, KernelCounts& counts)
-        : state_(state), region_(region), search_(search), top_(top), counts_(counts) {
+        : state_(state),
+          region_(region),
+          search_(search),
+          clock_(search.machine),
+          top_(top),
+          counts_(counts) {
         for (const Region& each : state.relabelling.regions)
             others_.insert(region_name(state.diagram, each));
         others_.erase(region);
@@ -217,7 +223,7 @@ private:
         for (const RegionProgram& region : made->regions) {
             Result<RegionCost> cost = quick_cost_of(region);
             if (!cost) return std::nullopt;
-            least += least_time(*cost, search_.machine);
+            least += least_time(*cost, search_.machine, clock_);
             costs.push_back(std::move(cost).value());
         }
         if (least > slowest_kept()) return std::nullopt;
@@ -242,13 +248,12 @@ private:
             return false;
         // What is chosen is said of a region by name, and a split one has two.
         if (!is_split(total))
-            if (auto chosen =
-                    faster_blocks(region, cost, *cost.work, search_.request, search_.machine)) {
+            if (auto chosen = faster_blocks(region, cost, *cost.work, search_.request, clock_)) {
                 total.tiling.schedule = std::move(chosen->schedule);
                 cost.work = std::move(chosen->work);
             }
         const LevelCost& block = cost.levels.at(Level::Block);
-        const Seconds time = time_of(cost, search_.machine).middle();
+        const Seconds time = clock_.middle_of(*cost.work);
         total.tiling.time += time;
         total.tiling.transferred_bits += block.transferred.bits;
         total.tiling.allocated_bits = std::max(total.tiling.allocated_bits, block.allocated.bits);
@@ -370,6 +375,7 @@ private:
     const std::string& region_;
     std::set<std::string> others_;  ///< names of regions that are left alone
     const KernelSearch& search_;
+    BlockClock clock_;
     std::size_t top_;
     KernelCounts& counts_;
     std::multiset<double> times_;  ///< of kernels that are wanted, seconds

@@ -7,7 +7,6 @@
 #include "diagrams/masks.h"
 #include "perfmodel/bound.h"
 #include "perfmodel/cost.h"
-#include "perfmodel/time.h"
 
 namespace napkin {
 namespace {
@@ -62,11 +61,11 @@ void add_products(const RegionCost& cost, KernelWork& work) {
 }
 
 /// By warps that multiply alone, or by groups of them.
-Seconds least_of_targets(KernelWork work, const Machine& machine) {
+Seconds least_of_targets(KernelWork work, const BlockClock& clock) {
     constexpr double kRounding = 1 - 1e-6;
-    const Seconds alone = time_of(work, machine).middle();
+    const Seconds alone = clock.middle_of(work);
     work.groups = 1;
-    return kRounding * std::min(alone, time_of(work, machine).middle());
+    return kRounding * std::min(alone, clock.middle_of(work));
 }
 
 }  // namespace
@@ -101,10 +100,10 @@ std::optional<Seconds> least_time(const State& state, const Region& region,
     if (const auto once = bound_of(part, initial_state(part)))
         work.loaded = work.compulsory = static_cast<double>(once->bytes());
     if (!is_conditional(state.diagram, region)) add_products(*cost, work);
-    return least_of_targets(std::move(work), machine);
+    return least_of_targets(std::move(work), BlockClock(machine));
 }
 
-Seconds least_time(const RegionCost& cost, const Machine& machine) {
+Seconds least_time(const RegionCost& cost, const Machine& machine, const BlockClock& clock) {
     KernelWork work;
     work.tensor_core = true;
     work.blocks = machine.processors();
@@ -113,7 +112,7 @@ Seconds least_time(const RegionCost& cost, const Machine& machine) {
             work.loaded += static_cast<double>(transfer.amount.bytes());
     work.compulsory = static_cast<double>(cost.compulsory_bits) / 8;
     if (!cost.data_decides) add_products(cost, work);
-    return least_of_targets(std::move(work), machine);
+    return least_of_targets(std::move(work), clock);
 }
 
 }  // namespace napkin

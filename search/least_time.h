@@ -2,6 +2,7 @@
 #pragma once
 
 #include "derive/state.h"
+#include "perfmodel/block_time.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
 
@@ -18,6 +19,7 @@ namespace napkin {
 [[nodiscard]] bool is_conditional(const Diagram& diagram, const Region& region);
 
 /// Of a tiling with this cost: it moves what it moves, and all processors share its products.
-[[nodiscard]] Seconds least_time(const RegionCost& cost, const Machine& machine);
+[[nodiscard]] Seconds least_time(const RegionCost& cost, const Machine& machine,
+                                 const BlockClock& clock);
 
 }  // namespace napkin

@@ -80,9 +80,9 @@ Prediction with_registers(Prediction prediction, const Setup& setup, std::int64_
     return prediction;
 }
 
-bool is_faster(const TimeEstimate& time, const TimeEstimate& than) {
+bool is_faster(Seconds time, Seconds than) {
     constexpr double kNoticed = 0.002;
-    return time.middle().value < (1 - kNoticed) * than.middle().value;
+    return time.value < (1 - kNoticed) * than.value;
 }
 
 std::string Prediction::why_not() const {

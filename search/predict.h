@@ -45,7 +45,7 @@ struct Prediction {
                                         std::int64_t registers);
 
 /// By more than the model's numbers are told apart.
-[[nodiscard]] bool is_faster(const TimeEstimate& time, const TimeEstimate& than);
+[[nodiscard]] bool is_faster(Seconds time, Seconds than);
 
 /// A derivation beside another.
 struct Alternative {

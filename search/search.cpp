@@ -23,10 +23,8 @@ std::string interval_text(const TimeEstimate& time) {
 }
 
 /// What no tiles change: that the arrays of a box do not fit the device.
-std::optional<Excess> arrays_too_large(const Diagram& diagram, const Machine& machine) {
-    const Result<TileProgram> program = expand(initial_state(diagram), OpaqueBoxes::Keep);
-    if (!program) return std::nullopt;
-    for (const RegionProgram& region : program->regions) {
+std::optional<Excess> arrays_too_large(const TileProgram& program, const Machine& machine) {
+    for (const RegionProgram& region : program.regions) {
         const Result<RegionCost> cost = quick_cost_of(region);
         if (!cost) continue;
         for (const Excess& excess : excesses_of(*cost, machine))
@@ -36,7 +34,8 @@ std::optional<Excess> arrays_too_large(const Diagram& diagram, const Machine& ma
 }
 
 /// Why there is no result.
-Diagnostic nothing_found(const SearchResult& result, const Diagram& plain, const Machine& machine) {
+Result<SearchResult> nothing_found(const SearchResult& result, const Diagram& plain,
+                                   const Machine& machine) {
     const std::string& diagram = plain.name;
     if (result.not_served > 0)
         return plain_error(
@@ -51,7 +50,11 @@ Diagnostic nothing_found(const SearchResult& result, const Diagram& plain, const
                         "regions were searched",
                         diagram, machine.name, result.searched, result.regions),
             "give it more `--seconds`");
-    const std::optional<Excess> too_large = arrays_too_large(plain, machine);
+    const Result<TileProgram> program = expand(initial_state(plain), OpaqueBoxes::Keep);
+    if (!program) return program.error();
+    // What cannot be costed was not tried at all.
+    if (const Result<Cost> cost = cost_of(*program); !cost) return cost.error();
+    const std::optional<Excess> too_large = arrays_too_large(*program, machine);
     return plain_error(
         "E0932", fmt::format("no derivation of `{}` that was tried fits {}", diagram, machine.name),
         too_large ? describe(*too_large) + "; `--set` makes the diagram smaller"

@@ -361,7 +361,7 @@ private:
     [[nodiscard]] bool make_stale(const RegionProgram& region, const KernelRequest& request,
                                   RegionCost& cost, Candidate& candidate) const {
         if (!cost.work) return true;
-        auto stale = faster_stale(region, cost, *cost.work, request, kernels_.machine);
+        auto stale = faster_stale(region, cost, *cost.work, request, BlockClock(kernels_.machine));
         if (!stale) return true;
         const bool alone = candidate.state.relabelling.regions.size() == 1;
         std::vector<Command> commands =

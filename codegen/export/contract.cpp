@@ -123,6 +123,7 @@ void add_axes(const Diagram& diagram, const EmittedProgram& program, Names& iden
         axis.identifier = identifiers.fresh(info.name);
         axis.on_input = any_has(contract.inputs, id);
         axis.on_caller = axis.on_input || any_has(contract.outputs, id);
+        if (info.dynamic) axis.least = least_size(diagram, id);
         if (!info.dynamic) {
             axis.fixed = info.extent;
         } else if (!has_own_size(diagram, id)) {
@@ -189,6 +190,7 @@ std::string size_text(const Contract& contract, const ContractAxis& axis) {
     std::string text = fmt::format("{:<8}{} ", "size", axis.name);
     if (axis.fixed) return text + fmt::format("= {}", *axis.fixed);
     text += axis.derived ? "= " + print(*axis.derived, contract.names) : std::string("at run time");
+    if (axis.least > 1) text += fmt::format(", at least {}", axis.least);
     if (axis.most < kMostRunTimeSize) text += fmt::format(", at most {}", axis.most);
     if (axis.is_argument()) return text + ", an argument";
     return text + (axis.is_operator_argument() ? ", an argument of the operator" : "");

@@ -19,6 +19,7 @@ struct ContractAxis {
     std::string name;                   ///< the diagram's
     std::string identifier;             ///< unique among all of the contract, in C and Python
     std::optional<std::int64_t> fixed;  ///< the only size that is served
+    std::int64_t least = 1;
     std::int64_t most = kMostSize;
     std::optional<Formula> derived;  ///< a size at run time that follows from others
     bool on_caller = false;          ///< on an array of the caller's

@@ -13,6 +13,7 @@
 #include "codegen/export/templates.h"
 #include "codegen/names.h"
 #include "diagrams/memory_order.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin {
 namespace {
@@ -39,6 +40,13 @@ std::vector<std::string> origin(const State& state, const Contract& contract,
     lines.insert(lines.end(), {"", "Derivation:", ""});
     for (const Step& step : state.steps) lines.push_back("    " + print(step.command));
     if (state.steps.empty()) lines.emplace_back("    (the plain diagram: one kernel a statement)");
+    std::vector<std::string> schedule;
+    for (const EmittedKernel& kernel : program.kernels)
+        for (const std::string& line : schedule::print(kernel.choices, kernel.region))
+            if (!kernel.passes.empty()) schedule.push_back("    " + line);
+    if (!schedule.empty())
+        lines.insert(lines.end(), {"", "Schedule, as `--schedule` reads it:", ""});
+    lines.insert(lines.end(), schedule.begin(), schedule.end());
     std::string sizes;
     for (const Axis& axis : state.diagram.axes)
         sizes += fmt::format("{}{} = {}{}", sizes.empty() ? "" : ", ", axis.name, axis.extent,

@@ -311,8 +311,8 @@ std::string print_launcher(const Contract& contract, const ExportKernels& kernel
     for (const ContractAxis& axis : contract.axes) {
         places["axis_numbers"] += fmt::format("    AXIS_{},\n", axis.identifier);
         places["axes"] +=
-            fmt::format("    {{\"{}\", {}, {}}},\n", axis.name, axis.fixed.value_or(0),
-                        std::max(axis.most, axis.fixed.value_or(0)));
+            fmt::format("    {{\"{}\", {}, {}, {}}},\n", axis.name, axis.fixed.value_or(0),
+                        axis.least, std::max(axis.most, axis.fixed.value_or(0)));
     }
     for (std::size_t number = 0; number < all.size(); ++number) {
         places["array_numbers"] += fmt::format("    ARRAY_{},\n", all[number].identifier);

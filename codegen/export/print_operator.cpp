@@ -243,8 +243,9 @@ std::string print_operator(const Contract& contract, const ExportKernels& kernel
         return text + (comma && items.size() == 1 ? "," : "");
     };
     for (const ContractAxis& axis : contract.axes)
-        places["axes"] += fmt::format("    {}: _Axis({}, {}),\n", quoted(axis.name),
-                                      axis.fixed ? std::to_string(*axis.fixed) : "None", axis.most);
+        places["axes"] +=
+            fmt::format("    {}: _Axis({}, {}, {}),\n", quoted(axis.name),
+                        axis.fixed ? std::to_string(*axis.fixed) : "None", axis.least, axis.most);
     for (std::size_t at = 0; at < program.kernels.size(); ++at)
         places["kernels"] += kernel_row(contract, program.kernels[at], at);
     const std::int64_t alignment = kernels.contiguous_alignment();

@@ -216,6 +216,8 @@ std::vector<Sizes> self_test_sizes(const State& state, const EmittedProgram& pro
     };
     for (std::size_t at = 0; at < state.diagram.axes.size(); ++at) {
         const Axis& axis = state.diagram.axes[at];
+        const std::int64_t least =
+            least_size(state.diagram, AxisId{static_cast<std::uint32_t>(at)});
         if (!axis.dynamic || !has_own_size(state.diagram, AxisId{static_cast<std::uint32_t>(at)}))
             continue;
         const std::int64_t tile =
@@ -224,7 +226,8 @@ std::vector<Sizes> self_test_sizes(const State& state, const EmittedProgram& pro
         // One tile and a piece of the next: two more would only repeat.
         ragged[axis.name] =
             served(axis.name, tile == 1 ? 2 + number % 2 : tile + tile / 2 + 3 + number % 5);
-        tiny[axis.name] = served(axis.name, 1 + number % 3);
+        tiny[axis.name] = served(axis.name, std::max(least, 1 + number % 3));
+        ragged[axis.name] = std::max(least, ragged[axis.name]);
         if (!pairs_up(state.diagram, AxisId{static_cast<std::uint32_t>(at)})) continue;
         for (Sizes* sizes : {&ragged, &tiny}) {
             std::int64_t& size = (*sizes)[axis.name];

@@ -7,8 +7,7 @@ namespace napkin::lowering {
 bool ContractionLowering::recognise() {
     const ArrayId target = compute_.statement.targets.front();
     if (!is_floating(region_.region_.arrays[target.index()].type) ||
-        schedule::sums_integers(region_.region_, compute_.statement,
-                                region_.options_.dynamic_sizes))
+        schedule::sums_integers(region_.scope_, compute_.statement, region_.options_.dynamic_sizes))
         return false;
     const std::vector<AxisId> axes = region_.target_axes(compute_);
     const auto single = [&](AxisId axis) { return region_.ranges_.at(axis).capacity == 1; };

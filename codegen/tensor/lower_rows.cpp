@@ -77,6 +77,8 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
             first_column = start;
             contiguous = d == last;
         }
+        if (schedule::is_view(load) && axis != plan_.row && axis != tile.column)
+            start = kept_inside(start, array.axes[d]);
         origin.push_back(start);
     }
     // Two of 4 bits share a byte, at which no row need begin.

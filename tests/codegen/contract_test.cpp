@@ -164,6 +164,28 @@ TEST_CASE("an axis longer than indices reach is refused") {
     CHECK_NE(program.error().list.front().help, "");
 }
 
+TEST_CASE("more blocks than a launch has are refused, where sizes are not those of a run") {
+    const Diagram diagram = test::load(
+        "diagram large { axis a = 65536, b = 65536\n input X[a], Y[b] : f32\n"
+        "output Z[a, b] : f32 = X[a] * Y[b] }");
+    EmitOptions at_run_time;
+    at_run_time.dynamic_sizes = true;
+    struct Case {
+        const char* steps;
+        EmitOptions options;
+        std::string code;
+    };
+    for (const Case& each : {Case{"group a by 1\ngroup b by 1", {}, "E0909"},
+                             Case{"group a by 2\ngroup b by 1", {}, "E0909"},  // 2^31
+                             Case{"group a by 4\ngroup b by 1", {}, ""},
+                             Case{"group a by 1\ngroup b by 1", at_run_time, ""}}) {
+        INFO(each.steps);
+        const State state = test::derive(diagram, each.steps);
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), each.options);
+        CHECK_EQ(program ? "" : program.error().list.front().code, each.code);
+    }
+}
+
 TEST_CASE("elements further than 2^31 from the first are found where they are") {
     for (const char* target : {"simt", "sm_80"}) {
         INFO(target);

@@ -86,6 +86,34 @@ TEST_CASE("kernels: sums of integers are exact in an f32, or a target does not t
     }
 }
 
+TEST_CASE("kernels: extremes of integers are exact in chunks of parts that are not whole") {
+    const Diagram diagram = test::load(R"(diagram extremes {
+  axis n = 9, k = 37
+  input A[n, k] : i32
+  output most[n] : i32 = max(k) A[n, k]
+  output least[n] = min(k) A[n, k]
+})");
+    const std::string chunks = "stream k by 8 in most\nstream k by 8 in least\n";
+    const std::string parts = "split-stream k by 16 in most\nsplit-stream k by 16 in least\n";
+    for (const std::string& derivation :
+         {chunks + parts, parts + "stream k_in by 8 in most_max_part\n"
+                                  "stream k_in2 by 8 in least_min_part\n"}) {
+        CAPTURE(derivation);
+        const State state = test::derive(diagram, derivation);
+        EmitOptions how;
+        how.target = "simt";
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), how);
+        REQUIRE(program);
+        const auto arrange = [&](Tensors& inputs) {
+            inputs = test::wide_integers(state.diagram, 1);
+            std::vector<double>& values = inputs.begin()->second.values;
+            std::fill_n(values.begin(), 37, -0x1p31);
+            std::fill_n(values.begin() + 37, 37, 0x1p31 - 1);
+        };
+        CHECK_EQ(test::wrong_with(state, *program, 1, arrange), "");
+    }
+}
+
 TEST_CASE("kernels: numbers are rounded to every type as the reference does") {
     const std::string reals = R"(
   output A[n] : f32 = i4(X[n])

@@ -223,7 +223,7 @@ TEST_CASE("simt: what cannot be emitted is refused with the reason") {
     REQUIRE_FALSE(large.has_value());
     const Diagnostic& exceeded = large.error().list.front();
     CHECK_EQ(exceeded.code, "E0902");
-    CHECK_NE(exceeded.message.find("of shared memory a block, and sm_90 has 4096"),
+    CHECK_NE(exceeded.message.find("of shared memory a block, and the machine has 4096"),
              std::string::npos);
     CHECK_NE(exceeded.help.find("_tile"), std::string::npos);
     EmitOptions other;

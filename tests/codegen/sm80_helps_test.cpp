@@ -63,7 +63,7 @@ std::string follow(State state, const Refusal& refusal, int& followed) {
     return {};
 }
 
-struct Case {
+struct RefusedCase {
     std::string diagram;
     std::string derivation;
     std::string message;  ///< a part of it
@@ -84,7 +84,7 @@ TEST_CASE("products that share no axis that could be their rows are refused") {
 }
 
 TEST_CASE("sm_80: refusals name what the user wrote, and moves that apply") {
-    const Case cases[] = {
+    const RefusedCase cases[] = {
         {"diagram outer { axis i = 8, j = 24\n input a[i], b[j] : bf16\n"
          "output O[i, j] : f32 = a[i] * b[j] }",
          "group i by 4 at l2", "it groups `i` at warps", "`ungroup i at warps`"},
@@ -98,7 +98,7 @@ TEST_CASE("sm_80: refusals name what the user wrote, and moves that apply") {
          "output Y[n, g, c, p] : bf16 = X[n, g, c, p] - A[g, c] * B[n, c] - M[n, g] / 100 }",
          "fuse A, B, Y", "region `Y`", " in Y`"},
     };
-    for (const Case& each : cases) {
+    for (const RefusedCase& each : cases) {
         INFO(each.diagram);
         const State state = test::derive(test::load(each.diagram), each.derivation);
         const std::optional<Refusal> refusal = refusal_of(state);

@@ -94,6 +94,17 @@ TEST_CASE("an export says which devices run it: those of the newest kernel in it
     expect(grouped, {"sm_80"}, "8.0 or newer", "-arch=sm_80", "80");
 }
 
+TEST_CASE("an export says how its kernels are carried out, as a schedule is asked for") {
+    const Exported made =
+        make_export(export_example("attention of warp groups, sizes at run time"));
+    const EmittedKernel& kernel = made.kernels.program.kernels.front();
+    std::string asked = "Schedule, as `--schedule` reads it:\n\n";
+    for (const std::string& line : schedule::print(kernel.choices, kernel.region))
+        asked += "    " + line + "\n";
+    CHECK(asked.find("stages = ") != std::string::npos);
+    CHECK(made.text("README.md").find(asked) != std::string::npos);
+}
+
 TEST_CASE("nvrtc: exported kernels compile") {
     if (!provided("nvrtc", nvrtc_status().missing)) return;
     for (const ExportExample& example : export_examples()) {
@@ -213,6 +224,24 @@ TEST_CASE("a size at run time is no longer than the parts that follow from it al
     const std::string page = make_export(parts).text("README.md");
     CHECK(page.find("n_part = ceil(n/n_in), at most 4") != std::string::npos);
     CHECK(page.find("n at run time, at most 128\n") != std::string::npos);
+}
+
+TEST_CASE("a size at run time is no less than what is selected of it") {
+    const ExportExample top{"a selection of rows at run time",
+                            R"(diagram top {
+  axis n = 8, e = 16 dynamic, k = 4
+  input G[n, e] : f32
+  output val[n, k], idx[n, k] = topk[e](G[n, e])
+})",
+                            "fuse all\ngroup n by 2\nstream e by 4",
+                            "simt",
+                            {{{"e", 7}}}};
+    const Exported made = make_export(top);
+    CHECK(made.text("README.md").find("e at run time, at least 4\n") != std::string::npos);
+    CHECK(made.text(made.program.name + ".c").find("{\"e\", 0, 4, ") != std::string::npos);
+    CHECK(made.text(made.program.name + ".py").find("\"e\": _Axis(None, 4, ") != std::string::npos);
+    for (const Sizes& sizes : self_test_sizes(made.state, made.kernels.program))
+        CHECK_GE(sizes.at("e"), 4);
 }
 
 TEST_CASE("self-tests have an even size where a byte holds two numbers") {

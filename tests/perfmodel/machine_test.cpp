@@ -44,7 +44,7 @@ TEST_CASE("every machine of the binary reads, with a source for every number") {
 TEST_CASE("a machine's text is a file of the same machine") {
     for (const std::string& name : machine_names()) {
         Machine known = machine(name + ",power.idle=75W,energy.device=40pJ");
-        known.title += " \"quoted\" \\ \t";
+        known.title += " \"quoted\" \\";
         SourceMap sources;
         const Result<Machine> again =
             parse_machine(sources, "again.toml", machine_file_text(known));
@@ -116,6 +116,8 @@ TEST_CASE("mistakes in a file are reported with their line") {
         "capacity = { value = \"96 KiB\", source = \"me\" }\n",
         "name = 3\n[device]\ntitle = 7\n[block]\nprocessors = { value = 2, source = \"me\", x = 1 "
         "}\n",
+        "name = \"m\\u001b[2J\"\n[device]\ntitle = \"two\\nlines\"\n[block]\n"
+        "capacity = { value = \"96 KiB\", source = \"a\\tb\" }\n",
         "base = \"H9\"\nname = \"m\"\n",
         "name = \"m\"\nname = \"n\"\n",
         "capacity = 3\n",
