@@ -67,7 +67,6 @@ std::string balance_text(const Cost& cost, const Machine& machine) {
 }
 
 Json balance_json(const Cost& cost, const Machine& machine) {
-    constexpr double kMicroseconds = 1e6;
     Json json = Json::array();
     for (const RegionCost& region : cost.regions)
         for (const Balance& each : balance_of(region, machine))

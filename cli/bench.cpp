@@ -15,10 +15,6 @@
 namespace napkin::cli {
 namespace {
 
-constexpr int kRepetitions = 20;
-/// Many kernels are measured one after another, on a machine that has better to do.
-constexpr double kCheckSeconds = 5;
-
 /// The machine file of a device, by its name: `NVIDIA H200` is H200.
 std::optional<Machine> machine_of(SourceMap& sources, const std::string& device) {
     for (const std::string& name : machine_names())
@@ -36,7 +32,6 @@ std::string line_of(const Timing& timing) {
 }
 
 Json json_of(const Timing& timing) {
-    constexpr double kMicroseconds = 1e6;
     return Json{{"kernel", timing.kernel},
                 {"median_us", timing.median * kMicroseconds},
                 {"least_us", timing.least * kMicroseconds},
@@ -80,7 +75,6 @@ Result<int> run_bench(Context& context) {
     for (const CompiledKernel& compiled : report->compiled)
         json["compiled"].push_back(json_of(compiled));
     if (machine) {
-        constexpr double kMicroseconds = 1e6;
         const TimeEstimate predicted = time_of(report->cost, *machine);
         json["predicted_us"] = Json{{"low", predicted.low.value * kMicroseconds},
                                     {"high", predicted.high.value * kMicroseconds}};

@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/cost_text.h"
 #include "cli/lines.h"
+#include "cli/machines.h"
 #include "cli/numbers.h"
 #include "cli/picture.h"
 #include "cli/session.h"
@@ -135,7 +136,7 @@ Json json_of(const Hierarchy& hierarchy) {
 
 Result<int> run_bound(Context& context) {
     const Arguments& arguments = context.arguments;
-    const Result<Machine> machine = load_machine(
+    const Result<Machine> machine = take_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);

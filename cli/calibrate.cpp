@@ -10,6 +10,7 @@
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/json.h"
+#include "cli/machines.h"
 #include "cli/measure_messages.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
@@ -24,7 +25,7 @@ constexpr std::int64_t kBuffer = std::int64_t{1} << 31;
 /// The machine that was named, or the built-in one of a device.
 Result<Machine> base_machine(SourceMap& sources, const std::string& named,
                              const std::string& device) {
-    if (!named.empty()) return load_machine(sources, named);
+    if (!named.empty()) return take_machine(sources, named);
     for (const std::string& name : machine_names())
         if (device.find(name) != std::string::npos) return load_machine(sources, name);
     return no_machine_of_device(device);

@@ -9,8 +9,8 @@
 #include "cli/console.h"
 #include "cli/json.h"
 #include "cli/lines.h"
+#include "cli/machines.h"
 #include "cli/numbers.h"
-#include "perfmodel/machine.h"
 
 namespace napkin::cli {
 namespace {
@@ -97,7 +97,7 @@ void tell_apart(std::vector<Machine>& machines, const std::vector<std::string>& 
 Result<int> run_compare(Context& context) {
     std::vector<Machine> machines;
     for (const std::string& name : context.arguments.several) {
-        Result<Machine> machine = load_machine(context.sources, name, "machine");
+        Result<Machine> machine = take_machine(context.sources, name, "machine");
         if (!machine) return machine.error();
         machines.push_back(std::move(machine).value());
     }

@@ -4,6 +4,7 @@
 #include "cli/console.h"
 #include "cli/cost_text.h"
 #include "cli/emission.h"
+#include "cli/machines.h"
 #include "cli/numbers.h"
 #include "cli/picture.h"
 #include "cli/session.h"
@@ -59,7 +60,7 @@ Result<int> run_cost(Context& context) {
     const Arguments& arguments = context.arguments;
     std::optional<Machine> machine;
     if (!arguments.machine.empty()) {
-        Result<Machine> loaded = load_machine(context.sources, arguments.machine);
+        Result<Machine> loaded = take_machine(context.sources, arguments.machine);
         if (!loaded) return loaded.error();
         machine = std::move(loaded).value();
         if (!arguments.target.empty())

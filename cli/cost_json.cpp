@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cost_text.h"
+#include "cli/numbers.h"
 
 namespace napkin::cli {
 namespace {
@@ -76,7 +77,6 @@ Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_j
 }  // namespace
 
 Json time_json(const TimeEstimate& time) {
-    constexpr double kMicroseconds = 1e6;
     return Json{{"low", time.low.value * kMicroseconds}, {"high", time.high.value * kMicroseconds}};
 }
 

@@ -3,6 +3,7 @@
 #include "cli/cost_text.h"
 #include "cli/derivation_steps.h"
 #include "cli/formula_json.h"
+#include "cli/numbers.h"
 #include "cli/picture.h"
 #include "derive/accumulator_text.h"
 #include "perfmodel/affine.h"
@@ -14,7 +15,6 @@ namespace napkin::cli {
 namespace {
 
 Json json_of(const Figures& figures) {
-    constexpr double kMicroseconds = 1e6;
     return Json{{"H_bytes", figures.transferred},
                 {"M_bytes", figures.memory},
                 {"time_us", Json{{"low", figures.time_low * kMicroseconds},

@@ -7,6 +7,7 @@
 #include "cli/files.h"
 #include "cli/interactive.h"
 #include "cli/lines.h"
+#include "cli/machines.h"
 #include "cli/workbench.h"
 
 namespace napkin::cli {
@@ -38,14 +39,14 @@ Result<int> run_derive(Context& context) {
     Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     if (arguments.interactive) return run_interactive(context, std::move(loaded).value());
-    const Result<Machine> machine = load_machine(
+    const Result<Machine> machine = take_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     const Result<std::vector<DerivedStep>> steps = steps_of(*loaded, *machine);
     if (!steps) return steps.error();
     if (!arguments.output.empty())
-        if (const auto failure =
-                write_data(arguments.output, derivation_text(loaded->state, loaded->settings)))
+        if (const auto failure = write_data(
+                arguments.output, derivation_text(loaded->plain, loaded->state, loaded->settings)))
             return *failure;
     if (arguments.json)
         print_data(text_of(derivation_json(loaded->plain, *steps, *machine)));

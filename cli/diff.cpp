@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/cost_text.h"
+#include "cli/machines.h"
 #include "cli/picture.h"
 #include "cli/session.h"
 #include "cli/step_report.h"
@@ -86,7 +87,7 @@ Json json_of(const Side& side, const Machine& machine) {
 
 Result<int> run_diff(Context& context) {
     const Arguments& arguments = context.arguments;
-    const Result<Machine> machine = load_timed_machine(
+    const Result<Machine> machine = take_timed_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     const Result<Side> a = side_of(context, arguments.several.at(0), *machine);

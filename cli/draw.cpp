@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/files.h"
+#include "cli/machines.h"
 #include "cli/messages.h"
 #include "cli/picture.h"
 #include "cli/session.h"
@@ -194,7 +195,7 @@ Result<int> run_draw(Context& context) {
     if (!loaded) return loaded.error();
     Drawing drawing{context, std::nullopt};
     if (!arguments.machine.empty()) {
-        Result<Machine> machine = load_machine(context.sources, arguments.machine);
+        Result<Machine> machine = take_machine(context.sources, arguments.machine);
         if (!machine) return machine.error();
         drawing.machine = std::move(*machine);
     }

@@ -56,6 +56,11 @@ struct RunReport {
     [[nodiscard]] bool is_as_modelled(Level level) const;
 };
 
+/// Timed ones, where nobody asks for another number.
+inline constexpr int kRepetitions = 20;
+/// Where kernels are measured one after another, on a machine that has better to do.
+inline constexpr double kCheckSeconds = 5;
+
 struct ExecutionOptions {
     std::string device = "cpu";    ///< `cpu`, `emulator` or `cuda`
     int repetitions = 0;           ///< timed ones, on a GPU

@@ -10,6 +10,7 @@
 #include "cli/console.h"
 #include "cli/execution.h"
 #include "cli/json.h"
+#include "cli/machines.h"
 #include "cli/messages.h"
 #include "cli/numbers.h"
 #include "cli/picture.h"
@@ -23,10 +24,6 @@
 
 namespace napkin::cli {
 namespace {
-
-constexpr int kRepetitions = 20;
-constexpr double kCheckSeconds = 5;
-constexpr double kMicroseconds = 1e6;
 
 /// A time and how far its repetitions lie apart, as a part of it.
 struct Measured {
@@ -112,7 +109,7 @@ public:
     /// What each side says of every workload, before anything is measured.
     Result<std::vector<Finding>> predict() {
         const Result<Machine> machine =
-            load_timed_machine(context_.sources, hypothesis_.machine, "machine");
+            take_timed_machine(context_.sources, hypothesis_.machine, "machine");
         if (!machine) return named_at(machine.error(), hypothesis_.machine_place);
         machine_ = *machine;
         std::vector<Finding> findings;
@@ -252,8 +249,8 @@ private:
     Result<double> predicted(const Subject& subject, const HypothesisSide& side) {
         Machine machine = machine_;
         if (!side.figures.empty()) {
-            Result<Machine> other = load_timed_machine(
-                context_.sources, hypothesis_.machine + "," + side.figures, "figures");
+            Result<Machine> other = take_timed_machine(
+                context_.sources, with_figures(hypothesis_.machine, side.figures), "figures");
             if (!other) return named_at(other.error(), side.place);
             machine = std::move(other).value();
         }

@@ -8,7 +8,7 @@
 
 #include "cli/study_messages.h"
 #include "diagrams/nearest.h"
-#include "diagrams/toml_place.h"
+#include "diagrams/toml_text.h"
 #include "perfmodel/machine.h"
 
 namespace napkin::cli {
@@ -73,8 +73,8 @@ private:
     std::string text(const toml::table& table, const char* key) {
         const toml::node* node = table.get(key);
         if (node == nullptr) return {};
-        if (const auto* string = node->as_string()) return string->get();
-        problems_.add(hypothesis_value(place(*node), key, "a text"));
+        if (const std::string* line = toml_line(*node)) return *line;
+        problems_.add(hypothesis_value(place(*node), key, "a text of one line"));
         return {};
     }
     std::string required(const toml::table& table, const char* key) {
@@ -90,9 +90,9 @@ private:
         std::vector<std::string> found;
         if (array != nullptr)
             for (const toml::node& each : *array)
-                if (const auto* string = each.as_string()) found.push_back(string->get());
+                if (const std::string* line = toml_line(each)) found.push_back(*line);
         if (array == nullptr || found.size() != array->size())
-            problems_.add(hypothesis_value(place(*node), key, "a list of texts"));
+            problems_.add(hypothesis_value(place(*node), key, "a list of texts of one line"));
         return found;
     }
 

@@ -12,6 +12,7 @@
 #include "cli/guard.h"
 #include "cli/line_reader.h"
 #include "cli/lines.h"
+#include "cli/machines.h"
 #include "cli/picture.h"
 #include "cli/prompt_arguments.h"
 #include "cli/prompt_help.h"
@@ -76,7 +77,7 @@ private:
     void refuse(const NotApplicable& refusal);
     void say(const std::string& text) { print_lines(text); }
     [[nodiscard]] std::string text() const {
-        return derivation_text(bench_.current(), bench_.settings());
+        return derivation_text(bench_.plain(), bench_.current(), bench_.settings());
     }
     /// Runs work in a process of its own, which ^C stops.
     void apart(const std::function<void()>& work);
@@ -352,8 +353,9 @@ void Session::save(const std::string& rest) {
     if (!failure) failure = write_file(file, derivation);
     if (failure) return print_diagnostics({{*failure}}, context_.sources);
     saved_ = derivation;
-    say("  saved " + contents_text(bench_.current(), bench_.settings()) + " to " + file + "\n");
-    const std::string parameters = parameters_text(bench_.current(), bench_.settings());
+    say("  saved " + contents_text(bench_.plain(), bench_.current(), bench_.settings()) + " to " +
+        file + "\n");
+    const std::string parameters = parameters_text(bench_.plain(), bench_.settings());
     if (!parameters.empty())
         say("  a derivation holds no parameters: give `--set " + parameters + "` with it\n");
 }
@@ -380,7 +382,7 @@ void Session::apart(const std::function<void()>& work) {
 }
 
 void Session::run_subcommand(Result<int> (*subcommand)(Context&), Arguments arguments) {
-    const std::string parameters = parameters_text(bench_.current(), bench_.settings());
+    const std::string parameters = parameters_text(bench_.plain(), bench_.settings());
     if (!parameters.empty()) arguments.sets.insert(arguments.sets.begin(), parameters);
     for (const auto& refused : {refuse_unused(arguments), refuse_outputs(arguments)})
         if (refused) return print_diagnostics({{*refused}}, context_.sources);
@@ -415,7 +417,7 @@ void Session::run_here(const std::string& rest) {
 
 Result<int> run_interactive(Context& context, Loaded loaded) {
     const std::string& name = context.arguments.machine;
-    Result<Machine> machine = load_machine(context.sources, name.empty() ? kDefaultMachine : name);
+    Result<Machine> machine = take_machine(context.sources, name.empty() ? kDefaultMachine : name);
     if (!machine) return machine.error();
     return Session(context, std::move(loaded), std::move(machine).value()).run();
 }

@@ -25,9 +25,8 @@
 namespace napkin::cli {
 namespace {
 
-constexpr int kRepetitions = 20;
 /// Candidates are many, and each is compared with the reference.
-constexpr double kCheckSeconds = 2;
+constexpr double kCandidateCheckSeconds = 2;
 
 /// A hash of all that decides what a program's kernels do, but sizes.
 std::string hash_of(const EmittedProgram& program) {
@@ -149,7 +148,7 @@ Result<Measurement> time_on_device(Context& quiet, const Loaded& loaded, const C
                                    const Tensors& inputs) {
     const Loaded derived{loaded.text, loaded.plain, candidate.state, loaded.settings, {}};
     const ExecutionOptions options{
-        .device = "cuda", .repetitions = kRepetitions, .check_seconds = kCheckSeconds};
+        .device = "cuda", .repetitions = kRepetitions, .check_seconds = kCandidateCheckSeconds};
     Result<RunReport> report = execute(quiet, derived, inputs, options);
     if (report && report->verdict() == Verdict::Undecided)
         report = execute_random(quiet, derived, options);

@@ -14,8 +14,6 @@
 namespace napkin::cli {
 namespace {
 
-constexpr double kMicroseconds = 1e6;
-
 std::string line_of(std::size_t place, const RankedCandidate& each) {
     const Measurement& measurement = each.measurement;
     const TimeEstimate& predicted = each.emitted->candidate->time;
@@ -49,7 +47,8 @@ std::string text_of(const Ranking& ranking, const std::vector<RankedCandidate>& 
         text +=
             fmt::format("# the model's choice takes {:.3f} times as long as the best\n", *ratio);
     if (ranked.front().measurement.counts())
-        text += derivation_text(ranked.front().emitted->candidate->state, ranking.loaded.settings);
+        text += derivation_text(ranking.loaded.plain, ranked.front().emitted->candidate->state,
+                                ranking.loaded.settings);
     return text;
 }
 

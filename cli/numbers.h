@@ -9,6 +9,8 @@
 
 namespace napkin::cli {
 
+inline constexpr double kMicroseconds = 1e6;  ///< in a second
+
 /// `69.2 MB`, in powers of 1000; whole bytes below 1000.
 [[nodiscard]] std::string bytes_text(double bytes);
 /// `48 KiB`: for capacities, which come in powers of 1024.

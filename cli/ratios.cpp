@@ -26,8 +26,7 @@ Ratios ratios_of(const Costed& costed) {
         const auto best = best_of(region, *capacity);
         if (const NotApplicable* reason = std::get_if<NotApplicable>(&best))
             ratios.why_no_best = reason->reason + (reason->help.empty() ? "" : "; " + reason->help);
-        else if (static_cast<double>(region.levels.at(Level::Block).memory.bytes()) >
-                 capacity->value)
+        else if (!capacity_warnings(costed).list.empty())
             ratios.why_no_best = "it does not fit the machine";
         else
             ratios.best = std::get<BestTransfers>(best);

@@ -2,13 +2,14 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/files.h"
+#include "cli/machines.h"
 #include "cli/report/content.h"
 
 namespace napkin::cli {
 
 Result<int> run_report(Context& context) {
     const Arguments& arguments = context.arguments;
-    const Result<Machine> machine = load_timed_machine(
+    const Result<Machine> machine = take_timed_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);

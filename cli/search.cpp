@@ -9,6 +9,7 @@
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/lines.h"
+#include "cli/machines.h"
 #include "cli/measure.h"
 #include "cli/numbers.h"
 #include "cli/progress.h"
@@ -153,7 +154,7 @@ std::string ranking_text(const SearchResult& result) {
 
 Result<int> run_search(Context& context) {
     const Arguments& arguments = context.arguments;
-    const Result<Machine> machine = load_timed_machine(context.sources, arguments.machine);
+    const Result<Machine> machine = take_timed_machine(context.sources, arguments.machine);
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();

@@ -11,12 +11,6 @@
 #include "cli/messages.h"
 
 namespace napkin::cli {
-namespace {
-
-/// Whole numbers below this are exact, as in the language.
-constexpr double kMostWhole = 0x1p53;
-
-}  // namespace
 
 Result<std::uint32_t> load_text(SourceMap& sources, const std::string& path) {
     Result<std::string> text = text_of_file(path);

@@ -15,6 +15,8 @@ namespace napkin::cli {
 /// A text added to the source map, by its index there.
 [[nodiscard]] Result<std::uint32_t> load_text(SourceMap& sources, const std::string& path);
 
+/// Whole numbers below this are exact, as in the language, and may be sizes.
+inline constexpr double kMostWhole = 0x1p53;
 /// What replaces the defaults of a file: sizes of axes and values of parameters, by name.
 using Settings = std::map<std::string, double>;
 /// `--set` as settings, of which no name has two values (refuse_repeated_sets).

@@ -33,6 +33,14 @@ Diagnostic malformed_sweep(const std::string& text, const std::string& reason) {
                        "device.bandwidth=1TB/s..10TB/s`");
 }
 
+Diagnostic sweep_of_parameter(const std::string& text, const std::string& name,
+                              const std::vector<std::string>& axes) {
+    Diagnostic refused =
+        malformed_sweep(text, "`" + name + "` is a parameter, and no time depends on it");
+    refused.help = "the axes are " + listed(axes) + "; `napkin machines H200` lists figures";
+    return refused;
+}
+
 Diagnostic against_without_sweep() {
     return plain_error("E9042", "`--against` is of sweeps",
                        "add `--sweep q=512..16384`; `napkin diff` compares at one size");

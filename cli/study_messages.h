@@ -15,6 +15,8 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic no_timeline(const NotApplicable& why);
 /// Of `--sweep`.
 [[nodiscard]] Diagnostic malformed_sweep(const std::string& text, const std::string& reason);
+[[nodiscard]] Diagnostic sweep_of_parameter(const std::string& text, const std::string& name,
+                                            const std::vector<std::string>& axes);
 [[nodiscard]] Diagnostic against_without_sweep();
 /// Of files of hypotheses.
 [[nodiscard]] Diagnostic hypothesis_syntax(Span place, const std::string& reason);

@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/json.h"
 #include "cli/lines.h"
+#include "cli/machines.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
 
@@ -15,7 +16,6 @@ namespace napkin::cli {
 namespace {
 
 Json json_of(const MoveFigures& figures) {
-    constexpr double kMicroseconds = 1e6;
     return Json{{"H_bytes", figures.transferred},
                 {"M_bytes", figures.memory},
                 {"time_us", Json{{"low", figures.time_low * kMicroseconds},
@@ -94,7 +94,7 @@ Result<int> run_suggest(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const Result<Machine> machine = load_timed_machine(
+    const Result<Machine> machine = take_timed_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     const Result<Suggestions> suggestions =

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cost_text.h"
+#include "cli/machines.h"
 #include "cli/numbers.h"
 #include "cli/study_messages.h"
 #include "cli/tile_reasons.h"
@@ -30,7 +31,9 @@ std::optional<double> size_of(const std::string& text) {
     std::int64_t value = 0;
     const char* const end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data(), end, value);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || value < 1) return std::nullopt;
+    if (parsed.ec != std::errc{} || parsed.ptr != end || value < 1 ||
+        static_cast<double>(value) >= kMostWhole)
+        return std::nullopt;
     return static_cast<double>(value);
 }
 
@@ -38,7 +41,7 @@ std::optional<double> size_of(const std::string& text) {
 Result<Figure> figure_at(const Context& context, const std::string& key, const std::string& value) {
     const std::string& named = context.arguments.machine;
     const Result<Machine> machine = load_machine(
-        context.sources, (named.empty() ? kDefaultMachine : named) + "," + key + "=" + value);
+        context.sources, with_figures(named.empty() ? kDefaultMachine : named, key + "=" + value));
     if (!machine) {
         Diagnostic why = machine.error().list.front();
         why.has_place = false;  // in a text that nobody typed
@@ -128,7 +131,8 @@ private:
             point.times.push_back(time_at(rivals_[i], value));
             const auto& time = point.times.back();
             if (i == 0 && !time) point.why_not = problems_.list.front().message;
-            if (time && (!point.best || is_faster(*time, *point.times[*point.best])))
+            if (time &&
+                (!point.best || is_faster(time->middle(), point.times[*point.best]->middle())))
                 point.best = i;
         }
         return point;
@@ -244,7 +248,9 @@ Result<SweepRange> read_sweep(const Context& context, const Machine& machine) {
     } else {
         const auto low = size_of(from);
         const auto high = size_of(to);
-        if (!low || !high) return malformed_sweep(text, "an end is no whole number above zero");
+        if (!low || !high)
+            return malformed_sweep(
+                text, "an end is no whole number of at least 1 and less than 2^53, as sizes are");
         range.from = *low;
         range.to = *high;
     }
@@ -253,10 +259,28 @@ Result<SweepRange> read_sweep(const Context& context, const Machine& machine) {
     return range;
 }
 
+namespace {
+
+/// A parameter among what changes: kernels move and compute as much for every value of it.
+std::optional<Diagnostic> refuse_parameters(const Diagram& plain, const SweepRange& range,
+                                            const std::string& text) {
+    std::vector<std::string> axes;
+    for (const Axis& axis : plain.axes) axes.push_back(axis.name);
+    for (const std::string& name : range.names)
+        if (const std::optional<ArrayId> array = find_array(plain, name);
+            array && plain[*array].role == ArrayRole::Parameter)
+            return sweep_of_parameter(text, name, axes);
+    return std::nullopt;
+}
+
+}  // namespace
+
 Result<Sweep> sweep(Context& context, const Loaded& loaded, const std::vector<Command>& commands,
                     const Setup& setup) {
     Result<SweepRange> range = read_sweep(context, setup.machine);
     if (!range) return range.error();
+    if (const auto refused = refuse_parameters(loaded.plain, *range, context.arguments.sweep))
+        return *refused;
     const Result<Settings> set = settings_of_sets(context.arguments.sets);
     if (!set) return set.error();
     for (const std::string& name : range->names)

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cost_text.h"
+#include "cli/machines.h"
 #include "cli/numbers.h"
 #include "cli/study_messages.h"
 #include "codegen/emit.h"
@@ -103,7 +104,7 @@ struct Best {
     const Alternative* neighbour = nullptr;  ///< none where it is the derivation itself
     std::optional<TimeEstimate> time;
     void consider(const Alternative* other, const Prediction& prediction) {
-        if (prediction.fits() && (!time || is_faster(prediction.time, *time)))
+        if (prediction.fits() && (!time || is_faster(prediction.time.middle(), time->middle())))
             *this = {other, prediction.time};
     }
 };
@@ -126,7 +127,7 @@ Best with_more_memory(const State& state, const TileReasons& reasons, const Setu
 
 Result<Setup> setup_of(const Context& context) {
     const Arguments& arguments = context.arguments;
-    Result<Machine> machine = load_timed_machine(
+    Result<Machine> machine = take_timed_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
     if (!arguments.target.empty())
@@ -170,9 +171,9 @@ Result<TileReasons> tile_reasons(const Loaded& loaded, const std::vector<Command
     for (const auto& [what, there] : {std::pair{"8 KiB more shared memory", with_memory_more},
                                       std::pair{"16 more registers a thread", with_registers_more}})
         if (there.time)
-            reasons.extras.push_back({what, there.neighbour ? there.neighbour->change : "",
-                                      *there.time,
-                                      !here.time || is_faster(*there.time, *here.time)});
+            reasons.extras.push_back(
+                {what, there.neighbour ? there.neighbour->change : "", *there.time,
+                 !here.time || is_faster(there.time->middle(), here.time->middle())});
     return reasons;
 }
 

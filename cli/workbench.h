@@ -65,12 +65,15 @@ inline constexpr const char* kNothingChanged = "  nothing changed\n";
 /// A command as it is typed, without its comment.
 [[nodiscard]] std::string typed_text(Command command);
 
-/// The derivation that leads to a state, as a `.drv` file; settings of sizes are its `set`
-/// commands, those of parameters, which no derivation depends on, a comment.
-[[nodiscard]] std::string derivation_text(const State& state, const Settings& settings);
+/// The derivation that leads from a plain diagram to a state, as a `.drv` file; settings of sizes
+/// are its `set` commands, those of parameters, which no derivation depends on, a comment. Which of
+/// them they are is asked of the plain diagram: steps take axes away, and make others.
+[[nodiscard]] std::string derivation_text(const Diagram& plain, const State& state,
+                                          const Settings& settings);
 /// What replays of such a file: `2 steps and 1 size`.
-[[nodiscard]] std::string contents_text(const State& state, const Settings& settings);
+[[nodiscard]] std::string contents_text(const Diagram& plain, const State& state,
+                                        const Settings& settings);
 /// What does not: `eps=1e-05`, as `--set` takes it; empty where nothing is.
-[[nodiscard]] std::string parameters_text(const State& state, const Settings& settings);
+[[nodiscard]] std::string parameters_text(const Diagram& plain, const Settings& settings);
 
 }  // namespace napkin::cli

@@ -5,6 +5,7 @@
 #include "cli/clearance.h"
 #include "cli/cost_text.h"
 #include "cli/derivation_steps.h"
+#include "cli/machines.h"
 #include "cli/messages.h"
 #include "cli/picture.h"
 #include "cli/proving.h"
@@ -43,7 +44,7 @@ T take(Result<T> result, const SourceMap& sources) {
 
 /// Its file becomes a source of messages.
 Machine machine_named(SourceMap& sources, const std::string& name) {
-    return take(load_machine(sources, name), sources);
+    return take(cli::take_machine(sources, name), sources);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cli/exercise/asked.h"
 
 #include "cli/exercise/messages.h"
+#include "cli/machines.h"
 #include "cli/messages.h"
 
 namespace napkin::cli {
@@ -18,8 +19,8 @@ Result<Asked> load_asked(Context& context) {
     }
     const std::string named = quiz->machine.empty() ? kDefaultMachine : quiz->machine;
     Result<Machine> machine = arguments.machine.empty()
-                                  ? load_timed_machine(context.sources, named, "machine")
-                                  : load_timed_machine(context.sources, arguments.machine);
+                                  ? take_timed_machine(context.sources, named, "machine")
+                                  : take_timed_machine(context.sources, arguments.machine);
     if (!machine)
         return arguments.machine.empty() ? named_at(machine.error(), quiz->machine_place)
                                          : machine.error();

@@ -1,4 +1,5 @@
 #include "cli/report/timings.h"
+#include "cli/numbers.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,6 @@ namespace {
 
 /// So many digits are written: a page holds thousands of these.
 double microseconds(Seconds time, int digits) {
-    constexpr double kMicroseconds = 1e6;
     return std::stod(fmt::format("{:.{}g}", time.value * kMicroseconds, digits));
 }
 
