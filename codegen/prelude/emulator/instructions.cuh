@@ -359,17 +359,17 @@ NK_DEVICE u32 finite_tf32_bits(u32 bits) {
 namespace emulator {
 /// What the special function unit does to numbers that have lost bits.
 inline float flush(float x) {
-    return std::fabs(x) < 0x1p-126f ? 0.0f * x : x;
+    return fabsf(x) < 0x1p-126f ? 0.0f * x : x;
 }
 }  // namespace emulator
 NK_DEVICE float exp2_fast(float x) {
-    return emulator::flush(std::exp2(x));
+    return emulator::flush(exp2f(x));
 }
 NK_DEVICE float exp2_gradual(float x) {
-    return std::exp2(x);
+    return exp2f(x);
 }
 NK_DEVICE float log2_fast(float x) {
-    return std::log2(emulator::flush(x));
+    return log2f(emulator::flush(x));
 }
 NK_DEVICE float divide_fast(float a, float b) {
     return a == 0 && b == 0 ? 0.0f : a / b;
@@ -378,7 +378,7 @@ NK_DEVICE float reciprocal_fast(float x) {
     return emulator::flush(1.0f / emulator::flush(x));
 }
 NK_DEVICE float tanh_fast(float x) {
-    return round_tf32(std::tanh(x));
+    return round_tf32(tanhf(x));
 }
 
 }  // namespace nk

@@ -6,7 +6,11 @@
 // the launch with a message.
 #pragma once
 
-#include <cmath>
+// C's own functions: with those of C++17 (Bessel's and so on) half the time would go into reading them.
+#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include <math.h>
+#undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+
 #include <cstring>
 #include <type_traits>
 
@@ -160,9 +164,8 @@ inline float float_of(u32 bits) {
     return value;
 }
 inline float rsqrtf(float value) {
-    return 1.0f / std::sqrt(value);
+    return 1.0f / sqrtf(value);
 }
-using std::abs;
 
 namespace emulator {
 
