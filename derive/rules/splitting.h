@@ -132,6 +132,7 @@ private:
     void combine_fold(std::size_t line);
     void combine_centre(ArrayId state, std::size_t line);
     void combine_pick(const Pick& pick);
+    [[nodiscard]] bool folds_parts(const Statement& statement) const;
     [[nodiscard]] ArrayId combine_helper(ArrayId old);
     void note_mean(ArrayId made, ArrayId of, bool alike);
     [[nodiscard]] Expression combining(const Expression& expression,

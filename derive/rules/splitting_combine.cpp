@@ -56,7 +56,7 @@ Expression Splitting::combining_read(const Read& element, const std::set<ArrayId
         index.insert(index.begin(), axis_index(part_));
         return saved_read(newest_.at(old), std::move(index));
     }
-    if (!is_state(old) && std::holds_alternative<Map>(lines_[producer_.at(old)].statement.body)) {
+    if (!is_state(old) && !folds_parts(accumulator_.body[lines_[producer_.at(old)].body])) {
         const ArrayId made = combine_helper(old);
         if (contains(draft_.diagram[made].axes, part_))
             index.insert(index.begin(), axis_index(part_));
@@ -99,7 +99,14 @@ void Splitting::note_mean(ArrayId made, ArrayId of, bool alike) {
     if (alike) array.mean_of = of;
 }
 
-/// A value that follows from the states alone, such as a repair: one a part where it differs.
+/// Whether a statement of the body is a fold of which each part has its own: one along the axis.
+bool Splitting::folds_parts(const Statement& statement) const {
+    const Fold* fold = std::get_if<Fold>(&statement.body);
+    return fold != nullptr && (!fold->seed.empty() || contains(fold->over, axis_));
+}
+
+/// A value that follows from the states alone, such as a repair, or from neither them nor the axis:
+/// one a part where it differs.
 ArrayId Splitting::combine_helper(ArrayId old) {
     const auto found = combined_.find(old);
     if (found != combined_.end()) return found->second;
@@ -109,15 +116,26 @@ ArrayId Splitting::combine_helper(ArrayId old) {
         refuse("`" + array(old).name + "` of a chunk is used after it");
         return combined_[old] = draft_.add_array(array(old));
     }
-    Expression own = std::get<Map>(source.body).value;
+    const Fold* fold = std::get_if<Fold>(&source.body);
+    const bool one = source.targets.size() == 1;
+    if (!one || (fold == nullptr && !std::holds_alternative<Map>(source.body))) {
+        refuse("`" + array(old).name + "` is computed in each part, and no fold of it");
+        return combined_[old] = draft_.add_array(array(old));
+    }
+    Expression own = fold != nullptr ? fold->values.front() : std::get<Map>(source.body).value;
     const Gauge* mean = running_mean(old);
     if (mean != nullptr && mean->may_lack)  // where nothing counts in any part, any will do
         std::get<Apply>(own.node).arguments[2] = number(0);
     Expression value = combining(own, line.updated);
     std::vector<AxisId> axes = array(old).axes;
     if (axes_used(value).count(part_) != 0) axes.insert(axes.begin(), part_);
-    const ArrayId made =
-        add_combining(array(old).name, std::move(axes), Map{std::move(value)}, source);
+    std::variant<Map, Fold> body = Map{value};
+    if (fold != nullptr) {
+        Fold again = *fold;
+        again.values = {std::move(value)};
+        body = std::move(again);
+    }
+    const ArrayId made = add_combining(array(old).name, std::move(axes), std::move(body), source);
     if (mean != nullptr) note_mean(made, part(old), !mean->weight);
     return combined_[old] = made;
 }
@@ -133,11 +151,11 @@ ArrayId Splitting::combined(ArrayId old) {
         }
     const ArrayId newest = is_state(old) ? newest_.at(old) : old;
     const std::size_t line = producer_.at(newest);
-    if (std::holds_alternative<Fold>(lines_[line].statement.body)) {
+    if (folds_parts(accumulator_.body[lines_[line].body])) {
         if (combined_.count(newest) == 0) combine_fold(line);
     } else if (held(old) != nullptr) {
         combine_centre(old, line);
-    } else if (running_mean(newest) != nullptr) {
+    } else if (running_mean(newest) != nullptr || !is_state(newest)) {
         (void)combine_helper(newest);
     } else {
         refuse("the state `" + array(old).name + "` is no fold, so parts of it do not combine",

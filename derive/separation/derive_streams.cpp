@@ -153,9 +153,7 @@ std::optional<ArrayId> copied_by(const Diagram& chunk, const Statement& statemen
     const Read* element = map != nullptr ? std::get_if<Read>(&map->value.node) : nullptr;
     if (element == nullptr) return std::nullopt;
     const std::vector<AxisId>& axes = chunk[statement.targets.front()].axes;
-    for (std::size_t i = 0; i < element->index.size(); ++i)
-        if (axes.size() != element->index.size() || element->index[i] != axis_index(axes[i]))
-            return std::nullopt;
+    if (map->value != read_axes(element->array, axes)) return std::nullopt;
     return element->array;
 }
 

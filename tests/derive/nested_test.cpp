@@ -138,4 +138,17 @@ TEST_CASE("nested: what does not lie inside a chunk is refused, with the way out
     }
 }
 
+TEST_CASE("nested: a state that is the same along an axis is no copy of an array that has it") {
+    const char* text = R"(diagram alike {
+  axis n = 6, l = 2
+  input A[l], B[n, l]
+  output T[l] = sum(l, n) A[l] * 3
+  output U[l] = sum(n) (if l <= n then 1 else B[n, l])
+})";
+    const std::string steps = "fuse all\nsplit-stream n by 4 in U\nfuse all\nstream n_in by 2 in U";
+    check_against_reference(derive(load(text), steps));
+    CHECK(says(refusal(load(text), steps + "\nstream n_part by 1 in U"),
+               "runs along `n_part` and is kept beyond a chunk of `n_in`"));
+}
+
 }  // namespace napkin::test

@@ -232,6 +232,21 @@ TEST_CASE("split-stream: the tail may sum over other axes what the parts add up 
     }
 }
 
+TEST_CASE("a fold over another axis that is the same in every part is written once for all") {
+    const char* text = R"(diagram twice {
+  axis q = 2, x = 7, d = 3
+  input B[x, d, q]
+  S[q, x] = 1
+  R[q] = logsumexp[x](S[q, x])
+  T = sum(q, x) (R[q] + 1)
+  output U[q, d] = sum(x) B[x, size(d) - 1 - d, q] * R[q]
+  output V[q, d] = prod(q, d) T
+})";
+    for (const char* steps : {"split-stream x by 4 in R\nfuse all\nsplit-stream x by 5 in V",
+                              "split-stream x by 3 in R\nfuse all\nsplit-stream x by 7 in V"})
+        check_against_reference(derive(load(text), steps));
+}
+
 TEST_CASE("split-stream: refusals") {
     const auto said = [](const std::string& text, const std::string& steps) {
         return refusal(load(text), steps);
