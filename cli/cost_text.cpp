@@ -14,7 +14,7 @@ std::string ratio_lines(const Costed& costed) {
     const Ratios ratios = ratios_of(costed);
     std::string text;
     if (ratios.to_bound)
-        text += "  H is " + three_digits(*ratios.to_bound) + " times the bound (" +
+        text += "  H is " + beside_bound(*ratios.to_bound) + " (" +
                 ratios.bound->citation + ")\n";
     if (ratios.to_best)
         text += "  H is " + three_digits(*ratios.to_best) + " times the best of its kind, " +
@@ -23,6 +23,11 @@ std::string ratio_lines(const Costed& costed) {
 }
 
 }  // namespace
+
+std::string beside_bound(double ratio) {
+    const std::string times = three_digits(ratio);
+    return times == "1" ? "at the bound" : times + " times the bound";
+}
 
 std::string cost_table(const Costed& costed, std::size_t columns) {
     return fitted(

@@ -31,6 +31,8 @@ struct Ratios {
     std::string why_no_best;
 };
 [[nodiscard]] Ratios ratios_of(const Costed& costed);
+/// Of transfers so many times the bound: `at the bound`, or how many times.
+[[nodiscard]] std::string beside_bound(double ratio);
 /// One warning for every region that needs more than a level of the machine has.
 [[nodiscard]] Diagnostics capacity_warnings(const Costed& costed);
 

@@ -119,10 +119,7 @@ std::string standing_text(const Diagram& plain, const State& state, const Cost& 
     const Costed costed{plain, state, cost, &machine};
     const Ratios ratios = ratios_of(costed);
     std::string text;
-    if (ratios.to_bound) {
-        const std::string ratio = three_digits(*ratios.to_bound);
-        text += ratio == "1" ? "  H is at the bound" : "  H is " + ratio + " times the bound";
-    }
+    if (ratios.to_bound) text += "  H is " + beside_bound(*ratios.to_bound);
     if (ratios.to_best)
         text += std::string(text.empty() ? "  H is " : ", ") + three_digits(*ratios.to_best) +
                 " times the best of its kind, " + ratios.best->formula;

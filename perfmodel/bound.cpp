@@ -19,15 +19,17 @@ namespace {
 
 using Conditions = std::vector<std::pair<Expression, bool>>;
 
-/// Elements that a value takes whatever its conditions are.
-std::vector<Read> always_read(const Expression& value) {
-    std::vector<Read> reads;
+/// Elements that a value takes whatever its conditions are, and operands where it combines.
+std::vector<Expression> always_taken(const Expression& value) {
+    std::vector<Expression> taken;
     const auto add = [&](const Expression& part) {
-        for (Read& read : always_read(part)) reads.push_back(std::move(read));
+        for (Expression& leaf : always_taken(part)) taken.push_back(std::move(leaf));
     };
     if (const Read* element = std::get_if<Read>(&value.node)) {
-        reads.push_back(*element);
+        taken.push_back(value);
         for (const Expression& index : element->index) add(index);
+    } else if (std::holds_alternative<Operand>(value.node)) {
+        taken.push_back(value);
     } else if (const Convert* convert = std::get_if<Convert>(&value.node)) {
         add(convert->argument.front());
     } else if (const Apply* call = std::get_if<Apply>(&value.node)) {
@@ -35,12 +37,48 @@ std::vector<Read> always_read(const Expression& value) {
         const bool chooses = call->function == Function::Select;
         for (std::size_t i = 0; i < call->arguments.size(); ++i)
             if (i == 0 || !(shortens || chooses)) add(call->arguments[i]);
-        if (!chooses) return reads;
-        const std::vector<Read> other = always_read(call->arguments[2]);
-        for (Read& read : always_read(call->arguments[1]))
-            if (contains(other, read)) reads.push_back(std::move(read));
+        if (!chooses) return taken;
+        const std::vector<Expression> other = always_taken(call->arguments[2]);
+        for (Expression& leaf : always_taken(call->arguments[1]))
+            if (contains(other, leaf)) taken.push_back(std::move(leaf));
     }
-    return reads;
+    return taken;
+}
+
+/// What one component of a fold of several cannot do without: components of the first element that
+/// is folded, and of each later one.
+struct Components {
+    std::set<std::size_t> first;
+    std::set<std::size_t> later;
+};
+
+/// One element after another: the fold's components after the last follow from those before it and
+/// from the last element, and so on back to the first, which is as it is. Of a scan each element's
+/// own result is enough.
+Components components_needed(const Monoid& monoid, std::size_t component, std::int64_t elements) {
+    const std::size_t count = monoid.combine.size();
+    const auto operands_of = [&](const std::set<std::size_t>& of, bool of_element) {
+        std::set<std::size_t> found;
+        for (const std::size_t each : of)
+            for (const Expression& leaf : always_taken(monoid.combine[each]))
+                if (const Operand* operand = std::get_if<Operand>(&leaf.node);
+                    operand != nullptr && (operand->slot >= count) == of_element)
+                    found.insert(operand->slot % count);
+        return found;
+    };
+    std::set<std::size_t> state = {component};
+    std::optional<std::set<std::size_t>> later;
+    constexpr int kMostSteps = 64;  // components that take turns longer are not followed
+    for (std::int64_t left = elements - 1; left > 0; --left) {
+        if (elements - left > kMostSteps) return {};
+        const std::set<std::size_t> taken = operands_of(state, true);
+        if (!later) later = taken;
+        std::erase_if(*later, [&](std::size_t each) { return !taken.contains(each); });
+        std::set<std::size_t> before = operands_of(state, false);
+        if (before == state) break;
+        state = std::move(before);
+    }
+    return {std::move(state), later.value_or(std::set<std::size_t>{})};
 }
 
 /// The uses of arrays in the statements of a diagram, last statements first.
@@ -50,10 +88,16 @@ public:
 
     void follow() {
         for (std::size_t i = diagram_.statements.size(); i-- > 0;) {
-            readers_ = diagram_.statements[i].targets;
-            const Fold* fold = std::get_if<Fold>(&diagram_.statements[i].body);
-            for (const Expression* expression : expressions_of(diagram_.statements[i]))
-                follow(*expression, fold == nullptr ? Conditions{} : seen_by(*fold));
+            const Statement& statement = diagram_.statements[i];
+            const Fold* fold = std::get_if<Fold>(&statement.body);
+            for (std::size_t target = 0; target < statement.targets.size(); ++target) {
+                reader_ = statement.targets[target];
+                if (fold != nullptr && fold->values.size() > 1)
+                    follow_component(*fold, target);
+                else
+                    for (const Expression* expression : expressions_of(statement))
+                        follow(*expression, fold == nullptr ? Conditions{} : seen_by(*fold));
+            }
         }
     }
 
@@ -70,9 +114,28 @@ private:
         return conditions;
     }
 
+    void follow_component(const Fold& fold, std::size_t target) {
+        CheckedInt elements = 1;
+        Expression place = integer(0);  // 0 for the first element alone
+        for (const AxisId axis : fold.over) {
+            elements = elements * diagram_[axis].extent;
+            place = apply(Function::Add, {std::move(place), axis_index(axis)});
+        }
+        if (!elements) return;
+        const Expression is_later = apply(Function::Less, {integer(0), std::move(place)});
+        const Components needed =
+            components_needed(diagram_[fold.monoid], target, *elements.value);
+        for (std::size_t k = 0; k < fold.values.size(); ++k) {
+            const bool first = needed.first.contains(k);
+            const bool later = needed.later.contains(k);
+            if (first && later) follow(fold.values[k], {});
+            if (first != later) follow(fold.values[k], {{is_later, later}});
+        }
+    }
+
     void follow(const Expression& expression, const Conditions& conditions) {
         if (const Read* element = std::get_if<Read>(&expression.node)) {
-            needs_.add({readers_, element->array, element->index, conditions});
+            needs_.add({reader_, element->array, element->index, conditions});
             for (const Expression& index : element->index) follow(index, conditions);
         } else if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
             follow(convert->argument.front(), conditions);
@@ -92,8 +155,10 @@ private:
         const bool chooses =
             function == Function::Select || function == Function::And || function == Function::Or;
         if (function == Function::Select)
-            for (const Read& read : always_read({call, {}}))
-                needs_.add({readers_, read.array, read.index, conditions});
+            for (const Expression& leaf : always_taken({call, {}})) {
+                const Read& read = std::get<Read>(leaf.node);
+                needs_.add({reader_, read.array, read.index, conditions});
+            }
         follow(call.arguments[0], conditions);
         for (std::size_t i = 1; i < call.arguments.size(); ++i)
             follow(call.arguments[i],
@@ -102,7 +167,7 @@ private:
 
     const Diagram& diagram_;
     index::Needs& needs_;
-    std::vector<ArrayId> readers_;
+    ArrayId reader_;
 };
 
 /// The type in which a state stores the output of this name.

@@ -60,6 +60,13 @@ TileNumbers numbers_of(const Diagram& diagram, const std::vector<index::Tiling>&
     return numbers;
 }
 
+/// How many indices each tile has.
+std::vector<std::int64_t> sizes_of(const TileNumbers& numbers) {
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(numbers.count));
+    for (const std::int64_t tile : numbers.of) ++sizes[static_cast<std::size_t>(tile)];
+    return sizes;
+}
+
 }  // namespace
 
 Result<MaskPairs> MaskPairs::evaluate(const Diagram& diagram, const MaskReport& report,
@@ -121,10 +128,18 @@ TileGrid MaskPairs::grid(const Diagram& diagram, const MaskReport& report,
 
 TileCounts MaskPairs::count(const Diagram& diagram, const MaskReport& report,
                             std::size_t head) const {
+    const std::size_t queries = report.queries.size();
+    const std::vector<std::int64_t> down =
+        sizes_of(numbers_of(diagram, report.tilings, 0, queries));
+    const std::vector<std::int64_t> across =
+        sizes_of(numbers_of(diagram, report.tilings, queries, report.tilings.size()));
+    const TileGrid tiles = grid(diagram, report, report.tilings, head);
     TileCounts counts;
-    for (const index::TileState state : grid(diagram, report, report.tilings, head).states) {
-        counts.visited += state == index::TileState::Empty ? 0 : 1;
-        counts.full += state == index::TileState::Full ? 1 : 0;
+    for (std::size_t cell = 0; cell < tiles.states.size(); ++cell) {
+        if (tiles.states[cell] == index::TileState::Empty) continue;
+        ++counts.visited;
+        counts.full += tiles.states[cell] == index::TileState::Full ? 1 : 0;
+        counts.within += down[cell / across.size()] * across[cell % across.size()];
     }
     counts.pairs = std::count(heads_[head].begin(), heads_[head].end(), true);
     return counts;

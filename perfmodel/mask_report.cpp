@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "diagrams/checked.h"
 #include "diagrams/contains.h"
@@ -146,6 +147,41 @@ void count_pairs(const Diagram& diagram, const Tensors& inputs, MaskReport& repo
         report.counts.push_back(report.pairs->count(diagram, report, head));
 }
 
+/// Apart where some axes have whole tiles and others their last, which is smaller: within such a
+/// part all tiles have as many pairs.
+std::optional<TileCounts> count_tiles(const Diagram& diagram, const MaskReport& report,
+                                      index::BoxCounter& counter,
+                                      const std::map<AxisId, std::int64_t>& head) {
+    struct Part {
+        Ranges axes;
+        std::int64_t pairs = 1;  ///< of a tile
+    };
+    std::vector<Part> parts(1);
+    for (const index::Tiling& tiling : report.tilings) {
+        const std::int64_t extent = diagram[tiling.axis].extent;
+        const std::int64_t whole = extent - extent % tiling.size;
+        std::vector<Part> finer;
+        for (const Part& part : parts)
+            for (const auto& [first, last, size] :
+                 {std::tuple{std::int64_t{0}, whole, tiling.size},
+                  std::tuple{whole, extent, extent - whole}}) {
+                if (first == last) continue;
+                finer.push_back(part);
+                finer.back().pairs = saturating_multiply(part.pairs, size);
+                if (whole != extent) finer.back().axes[tiling.axis] = {first, last - 1};
+            }
+        parts = std::move(finer);
+    }
+    TileCounts sum;
+    for (const Part& part : parts) {
+        const std::optional<index::BoxCounts> counts = counter.count(head, part.axes);
+        if (!counts) return std::nullopt;
+        sum += {counts->met, counts->covered, counts->points,
+                saturating_multiply(counts->met, part.pairs)};
+    }
+    return sum;
+}
+
 /// The counts of every head by the closed form; none where there is no such form.
 void count_heads(const Diagram& diagram, MaskReport& report) {
     const index::Mask mask(diagram.axes, report.conditions);
@@ -153,10 +189,10 @@ void count_heads(const Diagram& diagram, MaskReport& report) {
     report.decided = mask.is_exact();
     const std::int64_t heads = heads_of(diagram, report.heads);
     for (std::int64_t head = 0; head < heads; ++head) {
-        const std::optional<index::BoxCounts> counts =
-            counter.count(head_of(diagram, report, static_cast<std::size_t>(head)));
+        const std::optional<TileCounts> counts = count_tiles(
+            diagram, report, counter, head_of(diagram, report, static_cast<std::size_t>(head)));
         if (!counts) return report.counts.clear();
-        report.counts.push_back({counts->met, counts->covered, counts->points});
+        report.counts.push_back(*counts);
     }
     if (report.counts.size() == 1 && !report.conditions.empty())
         report.formula = visited_formula(diagram, report);
@@ -185,13 +221,17 @@ std::vector<MaskReport> reports_of(const State& state, std::size_t region, bool 
 
 }  // namespace
 
+TileCounts& TileCounts::operator+=(const TileCounts& other) {
+    visited = saturating_add(visited, other.visited);
+    full = saturating_add(full, other.full);
+    pairs = saturating_add(pairs, other.pairs);
+    within = saturating_add(within, other.within);
+    return *this;
+}
+
 TileCounts MaskReport::total() const {
     TileCounts sum;
-    for (const TileCounts& each : counts) {
-        sum.visited = saturating_add(sum.visited, each.visited);
-        sum.full = saturating_add(sum.full, each.full);
-        sum.pairs = saturating_add(sum.pairs, each.pairs);
-    }
+    for (const TileCounts& each : counts) sum += each;
     return sum;
 }
 
@@ -201,9 +241,8 @@ double MaskReport::bound() const {
 }
 
 double MaskReport::waste() const {
-    double in_tiles = static_cast<double>(total().visited);
-    for (const index::Tiling& tiling : tilings) in_tiles *= static_cast<double>(tiling.size);
-    return in_tiles / static_cast<double>(total().pairs);
+    const TileCounts all = total();
+    return static_cast<double>(all.within) / static_cast<double>(all.pairs);
 }
 
 std::map<AxisId, std::int64_t> head_of(const Diagram& diagram, const MaskReport& report,

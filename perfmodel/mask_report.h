@@ -42,8 +42,10 @@ using MaskTerm = std::vector<MaskCondition>;
 struct TileCounts {
     std::int64_t visited = 0;
     std::int64_t full = 0;
-    std::int64_t pairs = 0;  ///< visible ones
+    std::int64_t pairs = 0;   ///< visible ones
+    std::int64_t within = 0;  ///< pairs of the visited tiles, visible or not
     [[nodiscard]] std::int64_t partial() const { return visited - full; }
+    TileCounts& operator+=(const TileCounts& other);  ///< up to what 64 bits hold
     bool operator==(const TileCounts&) const = default;
 };
 
@@ -73,7 +75,7 @@ struct MaskReport {
     /// Over the heads that differ.
     [[nodiscard]] TileCounts total() const;
     [[nodiscard]] double bound() const;  ///< all tiles over the visited ones
-    [[nodiscard]] double waste() const;  ///< pairs in the visited tiles over the visible ones
+    [[nodiscard]] double waste() const;  ///< pairs of the visited tiles over the visible ones
 };
 
 /// Every mask of every kernel of a state, each once a kernel; a diagnostic where heads are too many

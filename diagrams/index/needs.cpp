@@ -43,9 +43,10 @@ CheckedInt points_of(const Set& set) {
 
 }  // namespace
 
-/// A use that isl is asked about, with the readers that are not needed whole, and their axes.
+/// A use that isl is asked about; of a reader that is not needed whole, with its axes.
 struct Followed {
-    std::vector<std::pair<ArrayId, std::vector<AxisId>>> readers;
+    std::optional<ArrayId> reader;
+    std::vector<AxisId> axes;
     ArrayId array;
     std::vector<Expression> index;
     std::vector<std::pair<Expression, bool>> conditions;
@@ -61,11 +62,11 @@ public:
         context_.begin();
         Translator translator(context_, axes_, {});
         Set points = translator.everything();
-        for (const auto& [reader, axes] : use.readers) {
-            const auto needed = needed_.find(reader);
+        if (use.reader) {
+            const auto needed = needed_.find(*use.reader);
             if (needed == needed_.end()) return;
             std::vector<Expression> indices;
-            for (const AxisId axis : axes) indices.push_back(axis_index(axis));
+            for (const AxisId axis : use.axes) indices.push_back(axis_index(axis));
             const Set elements = both(tuple(translator, indices), needed->second);
             points = both(std::move(points), Set(isl_set_params(elements.copy())));
         }
@@ -146,7 +147,7 @@ struct Needs::Parts {
             size = size * axes[axis.index()].extent;
         return size;
     }
-    /// Whether readers that are whole take every element, because each index is an axis of its own,
+    /// Whether a reader that is whole takes every element, because each index is an axis of its own,
     /// of the array's extent.
     [[nodiscard]] bool takes_whole(const Use& use) const {
         const std::vector<AxisId>& own = arrays[use.array.index()].axes;
@@ -166,7 +167,7 @@ struct Needs::Parts {
         for (std::size_t i = uses.size(); i-- > 0;) {
             if (!met.contains(uses[i].array)) continue;
             found.push_back(i);
-            for (const auto& [reader, own] : uses[i].readers) met.insert(reader);
+            if (uses[i].reader) met.insert(*uses[i].reader);
         }
         std::reverse(found.begin(), found.end());
         return found;
@@ -184,11 +185,12 @@ void Needs::add_whole(ArrayId array) {
 void Needs::add(const Use& use) {
     Parts& parts = *parts_;
     if (parts.whole.contains(use.array)) return;
-    Followed followed{{}, use.array, use.index, use.conditions};
-    for (const ArrayId reader : use.readers)
-        if (!parts.whole.contains(reader))
-            followed.readers.emplace_back(reader, parts.arrays[reader.index()].axes);
-    if (followed.readers.empty() && parts.takes_whole(use)) return add_whole(use.array);
+    Followed followed{{}, {}, use.array, use.index, use.conditions};
+    if (!parts.whole.contains(use.reader)) {
+        followed.reader = use.reader;
+        followed.axes = parts.arrays[use.reader.index()].axes;
+    }
+    if (!followed.reader && parts.takes_whole(use)) return add_whole(use.array);
     parts.uses.push_back(std::move(followed));
     parts.is_followed.push_back(false);
 }

@@ -15,10 +15,10 @@
 
 namespace napkin::index {
 
-/// Every element of all `readers`, at an index of their axes and of whatever axes occur, takes the
+/// Every element of `reader`, at an index of its axes and of whatever axes occur, takes the
 /// element of an array at `index`, where every condition has the value beside it.
 struct Use {
-    std::vector<ArrayId> readers;
+    ArrayId reader;
     ArrayId array;
     std::vector<Expression> index;
     std::vector<std::pair<Expression, bool>> conditions;
@@ -34,8 +34,7 @@ public:
     ~Needs();
 
     void add_whole(ArrayId array);
-    /// What the readers need, they need through this use as well. Uses of the readers come before
-    /// it.
+    /// What the reader needs, it needs through this use as well. Uses of the reader come before it.
     void add(const Use& use);
     /// How many elements of an array are needed at the least.
     [[nodiscard]] std::int64_t count(ArrayId array) const;

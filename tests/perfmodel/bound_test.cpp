@@ -37,6 +37,10 @@ std::string attention(const std::string& condition, Hidden hidden = Hidden::Else
            ")\n output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n}\n";
 }
 
+const std::string kAffine =
+    "monoid affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative\n"
+    "diagram r {\n axis t = 33, c = 5\n input A[t, c], X[t, c] : f32\n";
+
 TEST_CASE("compulsory traffic counts what every schedule must touch") {
     struct Case {
         std::string diagram;
@@ -83,6 +87,34 @@ TEST_CASE("compulsory traffic counts what every schedule must touch") {
         {"diagram s {\n axis p = 6, r = 3, n = p + r - 1\n input X[n], W[r] : f32\n"
          " output Y[p] = sum(r) X[p + r] * W[r]\n}\n",
          8 + 3 + 6},
+        // of several results each needs what it needs, whether or not the others are used
+        {"diagram a {\n axis n = 10, e = 7\n input G[n, e] : f32\n"
+         " output I[n] : i32 = argmax(e) G[n, e]\n}\n",
+         10 * 7 + 10},
+        {"diagram a {\n axis n = 10, e = 7, k = 3\n input G[n, e] : f32\n"
+         " v[n, k], i[n, k] = topk[e](G[n, e])\n output Y[n, k] = v[n, k]\n}\n",
+         10 * 7 + 10 * 3},
+        {"monoid plus(a, b; c, d) = (a + c, b + d) identity (0, 0)\n"
+         "diagram p {\n axis t = 33, c = 5\n input K[t, c], L[t, c] : f32\n"
+         " x[c], y[c] = plus(t) (K[t, c], L[t, c])\n output Y[c] : f32 = x[c]\n}\n",
+         33 * 5 + 5},
+        // what came before the first element is the identity, which nothing of it multiplies
+        {kAffine + " p[c], h[c] = affine(t) (A[t, c], X[t, c])\n output Y[c] : f32 = h[c]\n}\n",
+         32 * 5 + 33 * 5 + 5},
+        {kAffine + " p[c], h[c] = affine(t) (A[t, c], X[t, c])\n output Y[c] : f32 = p[c]\n}\n",
+         33 * 5 + 5},
+        {kAffine + " p[t, c], h[t, c] = scan[t] affine (A[t, c], X[t, c])\n"
+                   " output Y[t, c] : f32 = h[t, c]\n}\n",
+         32 * 5 + 33 * 5 + 33 * 5},
+        {kAffine + " p[t, c], h[t, c] = scan[t] affine (A[t, c], X[t, c])\n"
+                   " output Y[c] : f32 = h[4, c]\n}\n",
+         5 + 5 + 5},
+        // of what travels with the largest, data decides which is read
+        {"monoid best(v, i; w, j) = (max(v, w), if v >= w then i else j) identity (-inf, 0) "
+         "noncommutative\n"
+         "diagram p {\n axis t = 33, c = 5\n input A[t, c], X[t, c] : f32\n"
+         " p[c], h[c] = best(t) (A[t, c], X[t, c])\n output Y[c] : f32 = h[c]\n}\n",
+         33 * 5 + 5},
     };
     for (const Case& c : cases) {
         const State state = derived(c.diagram);
