@@ -234,6 +234,15 @@ void print_signature(SourceWriter& writer, const Program& program) {
     for (const std::string& line : hang ? below : aligned) writer.line(line);
 }
 
+/// Reals come as f32, whatever type they have: as that type they are what was proved.
+void print_roundings(SourceWriter& writer, const Program& program) {
+    for (const KernelParameter& parameter : program.parameters)
+        if (parameter.kind == KernelParameter::Kind::Scalar && is_floating(parameter.type) &&
+            bits_of(parameter.type) < bits_of(ElementType::F32))
+            writer.line(fmt::format("{0} = round_to<{1}>({0});", parameter.name,
+                                    element_name(parameter.type)));
+}
+
 /// What makes a tile of its place in the block's shared memory.
 Expression tile_at(const Tile& tile, Expression offset) {
     const Type element = element_name(tile.type);
@@ -276,6 +285,7 @@ std::string print(const Program& program) {
     print_signature(writer, program);
     {
         const auto scope = writer.indent();
+        print_roundings(writer, program);
         if (!program.tiles.empty()) {
             print_comment(writer, fmt::format("Shared memory: {} bytes.", program.shared_bytes));
             writer.line("NK_SHARED_MEMORY(memory);");

@@ -205,6 +205,11 @@ const auto& only(const Items& items, const Matches& matches) {
 
 }  // namespace
 
+std::optional<Interval> ContractScalar::range() const {
+    if (is_floating(type) || range_of(type) == kAny64) return std::nullopt;
+    return range_of(type);
+}
+
 std::int64_t ContractArray::packed() const {
     return type == ElementType::I4 ? 2 : 1;
 }

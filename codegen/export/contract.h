@@ -10,6 +10,7 @@
 #include "codegen/emit.h"
 #include "diagrams/diagram.h"
 #include "diagrams/formula.h"
+#include "diagrams/integer_range.h"
 #include "diagrams/symbol_names.h"
 
 namespace napkin::exporting {
@@ -49,6 +50,8 @@ struct ContractScalar {
     std::string identifier;
     ElementType type = ElementType::F32;
     std::optional<double> value;  ///< the default of a parameter
+    /// What integers of its type are, where fewer than those of 64 bits.
+    [[nodiscard]] std::optional<Interval> range() const;
 };
 
 struct Contract {

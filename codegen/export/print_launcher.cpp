@@ -228,6 +228,18 @@ void add_maps(const MapRows& maps, Places& places) {
         fill("    if (status == @NAME@_OK) status = make_maps(&plan, &maps, problem);", places);
 }
 
+/// Of integers that have bounds of their own within the launcher's 64 bits.
+std::string number_checks(const Contract& contract) {
+    std::string code;
+    for (const ContractScalar& scalar : contract.scalars)
+        if (const std::optional<Interval> range = scalar.range())
+            code += fmt::format(
+                "    if (status == @NAME@_OK)\n        status = check_number(\"{}\", arguments->{}, "
+                "\"{}\", {}, {}, problem);\n",
+                scalar.name, scalar.identifier, name_of(scalar.type), range->low, range->high);
+    return code.empty() ? "    /* None: there are no narrow integers. */" : code;
+}
+
 std::string makers(const Contract& contract) {
     std::string code;
     for (const ContractArray& array : callers_of(contract)) {
@@ -345,6 +357,7 @@ std::string print_launcher(const Contract& contract, const ExportKernels& kernel
     places["contiguous_alignment"] = std::to_string(kernels.contiguous_alignment());
     places["capability"] = std::to_string(contract.capability);
     places["derived_sizes"] = launcher_sizes(contract);
+    places["number_checks"] = fill(number_checks(contract), places);
     places["tiles"] = tiles(contract, program);
     places["defaults"] = defaults(contract);
     places["makers"] = makers(contract);

@@ -100,8 +100,10 @@ std::string parameter_text(const Contract& contract, const KernelParameter& para
     }
     case KernelParameter::Kind::Scalar: {
         const ContractScalar& scalar = contract.scalar(parameter.array);
-        return fmt::format("({}, {}, 0)", is_floating(scalar.type) ? "\"real\"" : "\"integer\"",
-                           quoted(scalar.name));
+        if (is_floating(scalar.type)) return fmt::format("(\"real\", {}, 0)", quoted(scalar.name));
+        const std::optional<Interval> range = scalar.range();
+        return fmt::format("(\"integer\", {}, {})", quoted(scalar.name),
+                           range ? fmt::format("({}, {})", range->low, range->high) : "None");
     }
     }
     throw InternalError("unknown kernel parameter");

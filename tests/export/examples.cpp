@@ -166,6 +166,17 @@ const std::vector<ExportExample>& export_examples() {
          "group n by 8 in Y\ngroup n by 8 in total",
          "simt",
          {{{"n", 13}}, {{"n", 1}}}},
+        {"numbers by value, of types narrower than they are passed in",
+         R"(diagram narrow {
+  axis n = 8
+  input X[n] : f32
+  param s : bf16 = 0.25
+  param t : i8 = 5
+  output Y[n] : f32 = X[n] * s + t
+})",
+         "",
+         "simt",
+         {}},
         {"sizes that follow from others",
          R"(diagram filtered {
   axis p = 20 dynamic, r = 3, c = 12, k = 8

@@ -151,6 +151,16 @@ TEST_CASE("what breaks the contract is refused with its code") {
     CHECK(fake_device().launches.empty());
 }
 
+TEST_CASE("numbers by value are of their types: reals are rounded, integers refused") {
+    const Exported exported =
+        make_export(export_example("numbers by value, of types narrower than they are passed in"));
+    const Launcher launcher(exported, "numbers", {NAPKIN_TEST_FOLDER "/number_cases.c"});
+    fake_device() = {};
+    fake_device().program = &exported.program;
+    CHECK_EQ(reinterpret_cast<int (*)()>(launcher.symbol("check_numbers"))(), 0);
+    CHECK_EQ(fake_device().launches.size(), 1);
+}
+
 TEST_CASE("a launch is refused on a device, in a workspace, that will not do") {
     const Launcher launcher(make_export(export_example(kUnfused)), "launches",
                             {NAPKIN_TEST_FOLDER "/launch_cases.c"});

@@ -17,6 +17,7 @@ import torch
 
 import attention
 import grouped
+import narrow
 import quantised
 import unfused
 
@@ -31,7 +32,7 @@ def check(holds, what):
 def refused(what, words, call):
     try:
         call()
-    except (attention.ContractError, grouped.ContractError, quantised.ContractError) as why:
+    except (attention.ContractError, grouped.ContractError, narrow.ContractError, quantised.ContractError) as why:
         check(words in str(why), f"{what}: says {why}")
     else:
         check(False, f"{what}: is not refused")
@@ -213,6 +214,15 @@ def quantised_launches():
     refused("another type", "take torch.uint8", lambda: quantised.quantised(X, whole, scale))
     rows = torch.Tensor(W.shape, W.dtype, W.device, (200, 64, 1), W.data_ptr())
     refused("rows at no units", "multiple of 16", lambda: quantised.quantised(X, rows, scale))
+
+
+def numbers_by_value():
+    driver = with_driver(narrow)
+    X = torch.empty((8,), torch.float32)
+    narrow.narrow(X, s=0.3, t=-128)
+    check(len(driver.launches) == 1, "the smallest i8 is taken")
+    refused("an integer that is no i8", "t: 128, and the kernels take -128 to 127", lambda: narrow.narrow(X, t=128))
+    check(len(driver.launches) == 1, "nothing is launched")
 
 
 def of_layout(tensor, strides=None, shift=0, device=torch.device("cuda")):
@@ -405,6 +415,7 @@ def one_definition():
 grouped_devices()
 grouped_launches()
 quantised_launches()
+numbers_by_value()
 attention_launches()
 attention_refusals()
 unfused_launches()

@@ -32,10 +32,14 @@ TEST_CASE("the operator launches what the launcher does, and refuses what it ref
     const Launcher quantised(
         make_export(export_example("weights of 4 bits in bulk, outputs at run time")),
         "operator-quantised", {});
+    const Launcher narrow(
+        make_export(export_example("numbers by value, of types narrower than they are passed in")),
+        "operator-narrow", {});
     log.clear();
     const std::string path = std::string(NAPKIN_TEST_FOLDER "/fake_torch:") +
                              attention.folder().string() + ":" + unfused.folder().string() + ":" +
-                             grouped.folder().string() + ":" + quantised.folder().string();
+                             grouped.folder().string() + ":" + quantised.folder().string() + ":" +
+                             narrow.folder().string();
     const int status = shell("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='" + path +
                                  "' python3 '" NAPKIN_TEST_FOLDER "/operator_cases.py'",
                              log);
