@@ -186,7 +186,7 @@ std::optional<Diagnostic> why_no_launch(const State& state, const EmittedKernel&
 
 /// The refusal with what helps, which takes long to find.
 Diagnostic with_help(Diagnostic refusal, const State& state, const RegionProgram& region,
-                     const schedule::Request& request, EmitOptions options,
+                     schedule::Request request, EmitOptions options,
                      const std::vector<std::string>& targets) {
     if (!messages::is_unfit(refusal)) return refusal;
     const Need need = [&](const State& at) -> std::optional<std::int64_t> {
@@ -214,6 +214,10 @@ Diagnostic with_help(Diagnostic refusal, const State& state, const RegionProgram
     mending.any_threads = threads > 0 && is_taken();
     options.threads = threads;
     mending.simt = std::exchange(options.target, "simt") != "simt" && is_taken();
+    if (!mending.simt && request != schedule::Request{}) {
+        request = {};
+        mending.any_schedule = is_taken();
+    }
     return messages::mended(std::move(refusal), mending);
 }
 

@@ -123,8 +123,7 @@ private:
         }
         if (!elements) return;
         const Expression is_later = apply(Function::Less, {integer(0), std::move(place)});
-        const Components needed =
-            components_needed(diagram_[fold.monoid], target, *elements.value);
+        const Components needed = components_needed(diagram_[fold.monoid], target, *elements.value);
         for (std::size_t k = 0; k < fold.values.size(); ++k) {
             const bool first = needed.first.contains(k);
             const bool later = needed.later.contains(k);

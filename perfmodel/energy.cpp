@@ -8,17 +8,14 @@ EnergyFigures::EnergyFigures(const Machine& machine) {
                                              "energy.arithmetic", "energy.exponential"};
     for (std::size_t i = 0; i < keys.size(); ++i)
         figures_.at(i) = {keys.at(i), machine.figure(keys.at(i))};
-    const double bf16 = machine.rate("tensor_core.bf16").value_or(0);
-    for (const ElementType type : kTensorTypes)
-        if (const auto rate = machine.tensor_core(type)) products_[type] = bf16 / rate->value;
 }
 
 EnergyFigures::Drawn EnergyFigures::drawn(const KernelWork& work, const UnitWork& all,
                                           double from_device) const {
+    constexpr double kBits = 16;  // of bf16, of which a product draws what the figure says
     double products = 0;
     for (const auto& [type, count] : all.products)
-        if (const auto found = products_.find(type); found != products_.end())
-            products += count * found->second;
+        products += count * static_cast<double>(bits_of(type)) / kBits;
     const std::array<double, 6> amounts = {
         from_device,      work.loaded + work.saved + work.sectors,
         all.shared,       products,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -29,7 +28,6 @@ private:
         std::optional<double> value;
     };
     std::array<Figure, 6> figures_;
-    std::map<ElementType, double> products_;  ///< of bf16, that take as long as one of each type
 };
 
 }  // namespace napkin

@@ -64,6 +64,19 @@ std::optional<Origin> origin_named(std::string_view name) {
 }
 
 /// Reads one parsed file into a machine, collecting every mistake.
+/// What two figures say of each other that cannot be.
+std::optional<Diagnostic> contradiction(const Machine& machine, Span place) {
+    const auto clock = machine.figures.find("processor.clock");
+    const auto sustained = machine.figures.find("processor.sustained");
+    if (clock == machine.figures.end() || sustained == machine.figures.end() ||
+        sustained->second.value <= clock->second.value)
+        return std::nullopt;
+    return messages::wrong_figure(place, "processor.sustained",
+                                  "no kernel keeps " + sustained->second.text +
+                                      " where `processor.clock` is " + clock->second.text +
+                                      ": give both");
+}
+
 class MachineReader {
 public:
     MachineReader(SourceMap& sources, std::uint32_t file) : sources_(sources), file_(file) {}
@@ -209,6 +222,7 @@ Result<Machine> MachineReader::read(const toml::table& root) {
                          return a.primary.span.begin < b.primary.span.begin;
                      });
     if (!problems_.list.empty()) return problems_;
+    if (const std::optional<Diagnostic> wrong = contradiction(machine_, start)) return *wrong;
     return machine_;
 }
 
@@ -303,6 +317,9 @@ Result<Machine> load_machine(SourceMap& sources, const std::string& text,
         begin = end + 1;
     }
     if (!problems.list.empty()) return problems;
+    const Span given{static_cast<std::uint32_t>(comma + 1), static_cast<std::uint32_t>(text.size()),
+                     file};
+    if (const std::optional<Diagnostic> wrong = contradiction(*machine, given)) return *wrong;
     return machine;
 }
 

@@ -162,9 +162,8 @@ std::optional<TileCounts> count_tiles(const Diagram& diagram, const MaskReport& 
         const std::int64_t whole = extent - extent % tiling.size;
         std::vector<Part> finer;
         for (const Part& part : parts)
-            for (const auto& [first, last, size] :
-                 {std::tuple{std::int64_t{0}, whole, tiling.size},
-                  std::tuple{whole, extent, extent - whole}}) {
+            for (const auto& [first, last, size] : {std::tuple{std::int64_t{0}, whole, tiling.size},
+                                                    std::tuple{whole, extent, extent - whole}}) {
                 if (first == last) continue;
                 finer.push_back(part);
                 finer.back().pairs = saturating_multiply(part.pairs, size);

@@ -66,6 +66,10 @@ void Planner::refuse_levels() {
            "", {std::move(undo)});
 }
 
+std::string Planner::apart() const {
+    return computes_.size() > 1 ? "compute it in a region of its own" : "";
+}
+
 std::vector<Command> Planner::narrowing(const std::vector<AxisId>& axes, std::int64_t size) const {
     std::vector<Command> moves;
     // What is short loses least by it.

@@ -35,7 +35,7 @@ void Planner::find_serial(LeafId leaf, const Compute& compute, const Fold& fold)
         return refuse(fmt::format("`{}` is folded along {} and has no index along `{}`, which its "
                                   "warps share",
                                   target, names(along), name(*plan_.row)),
-                      "compute it in a region of its own", narrowing(along, 1));
+                      apart(), narrowing(along, 1));
     if (home == Home::Shared || along.empty()) return;
     if (home == Home::Fragment) {
         Serial serial{along, std::nullopt, fold.values.front(), compute.reads};
@@ -141,11 +141,11 @@ void Planner::check_folds() {
         if (plan_.tiles.at(compute->targets.front()).home != Home::Thread)
             refuse(
                 fmt::format("`{}` folds along `{}`, which warps share", target, name(*plan_.row)),
-                "compute it in a region of its own", narrowing({*plan_.row}, 16));
+                apart(), narrowing({*plan_.row}, 16));
         else if (others.size() > 1)
             refuse(fmt::format("`{}` folds along {} at once", target,
                                names({*plan_.row, others[0], others[1]})),
-                   "compute it in a region of its own", narrowing(others, 1));
+                   apart(), narrowing(others, 1));
         plan_.across_warps = true;
     }
 }
@@ -167,7 +167,7 @@ void Planner::check_ordered(const Compute& compute) {
     const auto refuse_it = [&](std::string why) {
         refuse(fmt::format("`{}` is a {} along `{}`, {}", array_of(compute.targets.front()).name,
                            scan ? "scan" : "selection", name(over), std::move(why)),
-               "compute it in a region of its own");
+               apart());
     };
     if (over == plan_.row) return refuse_it("which warps share");
     if (scan ? home != Home::Fragment : home != Home::Row && home != Home::Thread)
@@ -187,7 +187,7 @@ void Planner::check_reads() {
                         refuse(fmt::format("`{}` is read where `{}` says, which it computes",
                                            region_.arrays[place.load->array.index()].name,
                                            region_.arrays[array.index()].name),
-                               "compute it in a region of its own");
+                               apart());
     for (const auto& [leaf, compute] : computes_)
         for (const VariableId variable : compute->reads) {
             const Tile& tile = plan_.tiles.at(variable);
@@ -210,7 +210,7 @@ void Planner::check_reads() {
                                            "thread holds",
                                            array_of(compute->targets.front()).name, array.name,
                                            name(axis)),
-                               "compute it in a region of its own");
+                               apart());
                 }
             };
             for (const Expression* expression : expressions_of(compute->statement))

@@ -35,6 +35,8 @@ private:
     void refuse(Refusal refusal, std::vector<Command> moves = {});
     void refuse_levels();
     void refuse_type(const Array& target);
+    /// What helps where others stand in the way; nothing where there are none.
+    [[nodiscard]] std::string apart() const;
     /// Moves that make blocks or chunks of so many indices of one of the axes.
     [[nodiscard]] std::vector<Command> narrowing(const std::vector<AxisId>& axes,
                                                  std::int64_t size) const;

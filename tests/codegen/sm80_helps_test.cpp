@@ -111,6 +111,26 @@ TEST_CASE("sm_80: refusals name what the user wrote, and moves that apply") {
     }
 }
 
+TEST_CASE("helps that name no move say what is so: what stands alone, what was asked for") {
+    const RefusedCase cases[] = {
+        {"diagram s { axis t = 41, c = 3\n input X[t, c] : f32\n"
+         "output P[t, c] : f32 = scan[t] sum X[t, c] }",
+         "", "neighbours are far apart", "use `--target simt`"},
+        {"diagram m { axis m = 64, n = 64, k = 48\n input A[m, k], B[k, n] : i8\n"
+         "output Y[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+         "stream k by 24\nschedule stages = 3", "which is i64",
+         "leave out what `schedule` asks for, so that another target serves"},
+    };
+    for (const RefusedCase& each : cases) {
+        INFO(each.diagram);
+        const State state = test::derive(test::load(each.diagram), each.derivation);
+        const std::optional<Refusal> refusal = refusal_of(state);
+        REQUIRE(refusal.has_value());
+        CHECK_MESSAGE(refusal->message.find(each.message) != std::string::npos, refusal->message);
+        CHECK_EQ(refusal->help, each.help);
+    }
+}
+
 TEST_CASE("sm_80: moves that helps name apply, over random derivations") {
     int followed = 0;
     for (std::uint64_t seed = 1; seed <= 130; ++seed) {

@@ -92,6 +92,7 @@ TEST_CASE("mistakes in a text are reported with their place") {
         "H200,block.processors=1e300",
         "H200, block.capcity=1KiB",
         "H200,block.processors=132 B,colour=red",
+        "H200,processor.clock=900MHz",
         "abstract2,warps.capacity=1KiB",
         "./missing.toml",
         "",

@@ -424,9 +424,7 @@ TEST_CASE("random strided heads are counted as they are one by one") {
             }
             const TileCounts one =
                 counted(matrix, static_cast<std::size_t>(tile_q), static_cast<std::size_t>(tile_x));
-            total.visited += one.visited;
-            total.full += one.full;
-            total.pairs += one.pairs;
+            total += one;
             if (report.counts.size() > 1)
                 CHECK_EQ(report.counts[static_cast<std::size_t>(head)], one);
             CHECK_EQ(text_of(matrix_of(state.diagram, report, {{h, head}})), text_of(matrix));

@@ -135,6 +135,29 @@ TEST_CASE("every figure of a machine is one that the model reads") {
     }
 }
 
+TEST_CASE("no unit that is faster makes a kernel slower") {
+    const std::vector<RegionCost> costs = workloads();
+    for (const std::string& name : machine_names()) {
+        const Machine known = machine_of(name);
+        for (const auto& [key, figure] : known.figures) {
+            const bool is_rate =
+                key.ends_with(".bandwidth") || key == "processor.arithmetic" ||
+                key == "processor.exponential" ||
+                (key.starts_with("tensor_core.") && key.find("reached") == key.npos);
+            if (!is_rate) continue;
+            INFO(name, " ", key);
+            Machine faster = known;
+            faster.figures.at(key).value = figure.value * 4;
+            for (const RegionCost& cost : costs) {
+                const TimeEstimate before = time_of(cost, known);
+                const TimeEstimate after = time_of(cost, faster);
+                CHECK_LE(after.low.value, before.low.value * (1 + 1e-9));
+                CHECK_LE(after.high.value, before.high.value * (1 + 1e-9));
+            }
+        }
+    }
+}
+
 TEST_CASE("energy is that of the work and of waiting, within the board's limit") {
     const RegionCost cost =
         test::cost(derived(softmax(32768, 2048), "group n by 4\n")).regions.front();
