@@ -53,7 +53,7 @@ Diagnostic architecture_unfit(const std::string& target, const std::string& arch
     const bool alone = runs_there_alone(target);
     return plain_error(
         "E0907", fmt::format("kernels of target `{}` do not run on {}", target, architecture),
-        alone ? fmt::format("use `--target sm_80`, or the architecture `{}`", target)
+        alone ? fmt::format("use `--target sm_80`, or a machine of the architecture `{}`", target)
               : fmt::format("use `--target simt`, or an architecture from `{}` on", target));
 }
 

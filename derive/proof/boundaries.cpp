@@ -3,12 +3,10 @@
 #include <cmath>
 #include <optional>
 
+#include "diagrams/evaluate/number_test.h"
+
 namespace napkin::proof {
 namespace {
-
-bool is_comparison(Function function) {
-    return function >= Function::Less && function <= Function::NotEqual;
-}
 
 std::optional<double> signed_literal(const Expression& expression) {
     if (const double* value = literal(expression)) return *value;

@@ -5,6 +5,7 @@
 
 #include "derive/proof/boundaries.h"
 #include "derive/proof/field_trial.h"
+#include "derive/proof/met_outcomes.h"
 #include "derive/proof/prove_program.h"
 #include "derive/proof/renamed_grids.h"
 #include "derive/proof/residue.h"
@@ -17,6 +18,8 @@ constexpr int kMostPoints = 96;
 // Where data are compared by a random order, a wrong choice comes out right at every other point;
 // so may one where elements lie at the boundary of a comparison.
 constexpr int kTrialsWhereCompared = 16;
+// Until integers have shown every outcome of what tests them.
+constexpr int kMostTrialsForOutcomes = 64;
 /// Of which a trial still tells something: wrong by chance once in a million.
 constexpr double kLargestDegree = 1e-6 * static_cast<double>(InQ::kModulus);
 
@@ -100,7 +103,9 @@ private:
         int trials = compared || (random_order && !settings.strict) ? more : options_.trials;
         bool bounded = settings.strict && !compared;
         double degree = 0;
+        MetOutcomes outcomes(plain_);
         for (int i = 0; i < kMostPoints; ++i) {
+            if (i >= trials && i < kMostTrialsForOutcomes && !outcomes.all()) trials = i + 1;
             const bool needed =
                 std::any_of(pending.begin(), pending.end(), [&](const Progress& each) {
                     return !each.refuted && (i < trials || !each.complete(trials));
@@ -108,6 +113,7 @@ private:
             if (!needed) break;
             const std::uint64_t seed =
                 RandomFunction(options_.seed)(static_cast<std::uint64_t>(i)).word();
+            outcomes.note(random_inputs(plain_, seed));
             const FieldTrial trial =
                 run_field_trial(plain_, derived_, program_, seed, settings, needs_);
             note(trial);

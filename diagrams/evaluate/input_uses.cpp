@@ -118,4 +118,26 @@ std::map<ArrayId, InputUse> input_uses(const Diagram& diagram) {
     return uses;
 }
 
+std::set<std::int64_t> drawn_integers(const Diagram& diagram, ArrayId array, const InputUse& use) {
+    constexpr std::int64_t kFew = 16;
+    const auto up_to = [](std::int64_t first, std::int64_t last) {
+        std::set<std::int64_t> numbers;
+        for (std::int64_t number = first; number <= last; ++number) numbers.insert(number);
+        return numbers;
+    };
+    if (const std::optional<AxisId> axis = diagram[array].indexes)
+        return diagram[*axis].extent <= kFew ? up_to(0, diagram[*axis].extent - 1)
+                                             : std::set<std::int64_t>{};
+    std::set<std::int64_t> numbers = use.numbers;
+    if (use.positions > 0)
+        numbers.insert({0, use.positions - 1});
+    else
+        numbers.merge(use.document ? up_to(0, kMostDocuments - 1) : up_to(-kFew / 2, kFew / 2));
+    std::erase_if(numbers, [&](std::int64_t number) {
+        const auto value = static_cast<double>(number);
+        return round_to(diagram[array].type, value) != value;
+    });
+    return numbers;
+}
+
 }  // namespace napkin

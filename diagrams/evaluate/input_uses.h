@@ -32,4 +32,9 @@ struct InputUse {
 /// By array; one that is absent is only read.
 [[nodiscard]] std::map<ArrayId, InputUse> input_uses(const Diagram& diagram);
 
+/// Integers that elements of an array which is used so are drawn from, or the ends of many; none of
+/// an index into a long axis.
+[[nodiscard]] std::set<std::int64_t> drawn_integers(const Diagram& diagram, ArrayId array,
+                                                    const InputUse& use);
+
 }  // namespace napkin

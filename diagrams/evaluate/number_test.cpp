@@ -31,25 +31,32 @@ std::optional<NumberTest> NumberTest::of(const Diagram& diagram, const Apply& ca
     const bool compares = is_comparison(call.function);
     if (!compares && call.function != Function::Min && call.function != Function::Max)
         return std::nullopt;
-    NumberTest test(diagram, {compares ? call.function : Function::Less, call.arguments});
+    return of_condition(diagram, {compares ? call.function : Function::Less, call.arguments});
+}
+
+std::optional<NumberTest> NumberTest::of_condition(const Diagram& diagram, const Apply& call) {
+    NumberTest test(diagram, call);
     std::set<ArrayId> arrays = data_read(diagram, {call, {}});
     if (arrays.empty()) arrays = arrays_read({call, {}});
     if (arrays.size() != 1) return std::nullopt;
     test.array_ = *arrays.begin();
     while (const Expression* made = test.made_of(test.array_))
-        test.array_ = *arrays_read(*made).begin();
+        test.array_ = *data_read(diagram, *made).begin();
     if (!test.holds(0)) return std::nullopt;
     return test;
 }
 
 std::set<std::int64_t> NumberTest::edges(std::int64_t positions) const {
     std::set<std::int64_t> found;
+    std::set<std::int64_t> apart;
     for (const std::int64_t number : candidates())
-        for (const std::int64_t at : {number - 1, number, number + 1})
-            if ((at == number || is_ordering(call_.function)) && is_edge(at) &&
-                is_asked_for(at, positions))
-                found.insert(at);
-    return found;
+        for (const std::int64_t at : {number - 1, number, number + 1}) {
+            if (at != number && !is_ordering(call_.function)) continue;
+            if (!is_edge(at) || !is_asked_for(at, positions)) continue;
+            found.insert(at);
+            if (holds(at) != holds(at - 1) && holds(at) != holds(at + 1)) apart.insert(at);
+        }
+    return is_ordering(call_.function) || apart.empty() ? found : apart;
 }
 
 /// The expression, of one element of another, that a map makes every element of.
@@ -59,7 +66,8 @@ const Expression* NumberTest::made_of(ArrayId array) const {
         if (map == nullptr || statement.targets.front() != array) continue;
         int reads = 0;
         walk(map->value, [&](const Expression& part) {
-            reads += std::holds_alternative<Read>(part.node) ? 1 : 0;
+            const Read* read = std::get_if<Read>(&part.node);
+            reads += read != nullptr && !has_default(diagram_[read->array]) ? 1 : 0;
         });
         return reads == 1 ? &map->value : nullptr;
     }

@@ -21,13 +21,20 @@ public:
     /// None where something else than the elements of one input, or of one parameter, decides. What
     /// chooses the larger or smaller compares them. The diagram has to live as long.
     [[nodiscard]] static std::optional<NumberTest> of(const Diagram& diagram, const Apply& call);
+    /// Of several comparisons together too, as `and` joins them; it is asked for no edges.
+    [[nodiscard]] static std::optional<NumberTest> of_condition(const Diagram& diagram,
+                                                                const Apply& call);
 
     [[nodiscard]] ArrayId array() const { return array_; }
     /// Whole numbers at which it changes: those that stand in it and that two of them make, as
-    /// `label - 1 == 99` does at 100, and what is next to them where it orders. Of elements that
-    /// are positions below `positions`, no other than those and where it says something else than
-    /// of the nearest.
+    /// `label - 1 == 99` does at 100, and what is next to them where it orders; where it asks for
+    /// equality, those that it tells from both neighbours, if there are such. Of elements that are
+    /// positions below `positions`, no other than those and where it says something else than of
+    /// the nearest.
     [[nodiscard]] std::set<std::int64_t> edges(std::int64_t positions) const;
+
+    /// What it says of an element.
+    [[nodiscard]] bool holds_at(std::int64_t element) const { return *holds(element) != 0; }
 
 private:
     NumberTest(const Diagram& diagram, Apply call) : diagram_(diagram), call_(std::move(call)) {}
