@@ -40,12 +40,12 @@ struct Figure {
     bool operator==(const Figure&) const = default;
 };
 
-/// A figure that machine files may give.
 /// Types whose products tensor cores may have a rate for.
 inline constexpr std::array kTensorTypes = {ElementType::BF16, ElementType::F16,  ElementType::TF32,
                                             ElementType::F32,  ElementType::E4M3, ElementType::E5M2,
                                             ElementType::I8,   ElementType::I4,   ElementType::F64};
 
+/// A figure that machine files may give.
 struct FigureKind {
     std::string_view key;  ///< `block.capacity`
     Dimension dimension = Dimension::Count;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <regex>
 
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "diagrams/text_file.h"
@@ -243,6 +244,21 @@ Result<Machine> named_machine(SourceMap& sources, const std::string& name, const
     return parse_machine(sources, name, *file);
 }
 
+constexpr const char* kHere = "given on the command line";
+
+/// Another clock alone is that of long kernels too, of which they keep the same share.
+void keep_share(Machine& machine, std::optional<double> clock_before) {
+    const auto clock = machine.figures.find("processor.clock");
+    const auto sustained = machine.figures.find("processor.sustained");
+    if (!clock_before || clock == machine.figures.end() || sustained == machine.figures.end() ||
+        clock->second.source != kHere || sustained->second.source == kHere)
+        return;
+    Figure& kept = sustained->second;
+    kept.value *= clock->second.value / *clock_before;
+    kept.text = fmt::format("{:.4g} MHz", kept.value / 1e6);
+    kept.source = "the share of the clock that it was";
+}
+
 /// Applies `key=value` at [begin, end) of the machine's text.
 void take_override(Machine& machine, std::string_view text, Span span, Diagnostics& problems) {
     const std::size_t equals = text.find('=');
@@ -271,7 +287,6 @@ void take_override(Machine& machine, std::string_view text, Span span, Diagnosti
         return;
     }
     Figure& good = std::get<Figure>(figure);
-    static const std::string kHere = "given on the command line";
     good.source = kHere;
     if (const auto known = machine.figures.find(key);
         known != machine.figures.end() && known->second.source == kHere) {
@@ -307,6 +322,7 @@ Result<Machine> load_machine(SourceMap& sources, const std::string& text,
     Result<Machine> machine = named_machine(sources, text.substr(0, comma), text, given_as);
     if (!machine || comma == text.size()) return machine;
     const std::uint32_t file = sources.add(given_as, text);
+    const std::optional<double> clock = machine->figure("processor.clock");
     Diagnostics problems;
     for (std::size_t begin = comma + 1; begin <= text.size();) {
         while (begin < text.size() && text[begin] == ' ') ++begin;
@@ -317,6 +333,7 @@ Result<Machine> load_machine(SourceMap& sources, const std::string& text,
         begin = end + 1;
     }
     if (!problems.list.empty()) return problems;
+    keep_share(*machine, clock);
     const Span given{static_cast<std::uint32_t>(comma + 1), static_cast<std::uint32_t>(text.size()),
                      file};
     if (const std::optional<Diagnostic> wrong = contradiction(*machine, given)) return *wrong;

@@ -71,6 +71,12 @@ TEST_CASE("overrides replace a figure") {
     CHECK_EQ(small.capacity(Level::Block)->value, 96 * 1024);
     CHECK_EQ(small.bandwidth(Level::Device)->value, 2e12);
     CHECK_EQ(small.figures.at("block.capacity").source, "given on the command line");
+    const auto sustained = [](const std::string& text) {
+        return *machine(text).figure("processor.sustained");
+    };
+    CHECK_EQ(sustained("H200"), 1755e6);
+    CHECK_EQ(sustained("H200,processor.clock=915MHz"), doctest::Approx(1755e6 / 2));
+    CHECK_EQ(sustained("H200,processor.sustained=1GHz,processor.clock=3GHz"), 1e9);
 }
 
 TEST_CASE("mistakes in a text are reported with their place") {
@@ -92,7 +98,7 @@ TEST_CASE("mistakes in a text are reported with their place") {
         "H200,block.processors=1e300",
         "H200, block.capcity=1KiB",
         "H200,block.processors=132 B,colour=red",
-        "H200,processor.clock=900MHz",
+        "H200,processor.clock=900MHz,processor.sustained=1GHz",
         "abstract2,warps.capacity=1KiB",
         "./missing.toml",
         "",
