@@ -14,8 +14,7 @@ std::string ratio_lines(const Costed& costed) {
     const Ratios ratios = ratios_of(costed);
     std::string text;
     if (ratios.to_bound)
-        text += "  H is " + beside_bound(*ratios.to_bound) + " (" +
-                ratios.bound->citation + ")\n";
+        text += "  H is " + beside_bound(*ratios.to_bound) + " (" + ratios.bound->citation + ")\n";
     if (ratios.to_best)
         text += "  H is " + three_digits(*ratios.to_best) + " times the best of its kind, " +
                 ratios.best->formula + " (" + ratios.best->validity + ")\n";

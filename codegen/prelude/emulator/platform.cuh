@@ -6,7 +6,8 @@
 // the launch with a message.
 #pragma once
 
-// C's own functions: with those of C++17 (Bessel's and so on) half the time would go into reading them.
+// C's own functions: with those of C++17 (Bessel's and so on) half the time would go into reading
+// them.
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <math.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
