@@ -147,8 +147,8 @@ struct Needs::Parts {
             size = size * axes[axis.index()].extent;
         return size;
     }
-    /// Whether a reader that is whole takes every element, because each index is an axis of its own,
-    /// of the array's extent.
+    /// Whether a reader that is whole takes every element, because each index is an axis of its
+    /// own, of the array's extent.
     [[nodiscard]] bool takes_whole(const Use& use) const {
         const std::vector<AxisId>& own = arrays[use.array.index()].axes;
         std::set<AxisId> met;
