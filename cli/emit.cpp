@@ -48,7 +48,6 @@ std::optional<Diagnostic> write(const Arguments& arguments, std::vector<Artefact
         return std::nullopt;
     }
     if (arguments.json) return std::nullopt;
-    if (arguments.as == "cubin" && artefacts.size() > 1) return several_cubins(artefacts.size());
     for (const Artefact& artefact : artefacts) print_bytes(artefact.bytes);
     return std::nullopt;
 }
@@ -100,6 +99,9 @@ Result<std::vector<Artefact>> make(const Arguments& arguments, const State& stat
     CompileOptions options;
     options.architecture = arguments.arch;
     options.image = arguments.as == "ptx" ? KernelImage::Ptx : KernelImage::Cubin;
+    const bool is_printed = !arguments.json && (arguments.output.empty() || arguments.output == "-");
+    if (is_printed && arguments.as == "cubin" && program.kernels.size() > 1)
+        return several_cubins(program.kernels.size());
     std::vector<Artefact> artefacts;
     for (const EmittedKernel& kernel : program.kernels) {
         Artefact artefact{&kernel, blocks_of(kernel, extents), kernel.source, std::nullopt, ""};

@@ -216,7 +216,13 @@ Diagnostic with_help(Diagnostic refusal, const State& state, const RegionProgram
     mending.simt = std::exchange(options.target, "simt") != "simt" && is_taken();
     if (!mending.simt && request != schedule::Request{}) {
         request = {};
-        mending.any_schedule = is_taken();
+        std::vector<std::string> others = targets;
+        others.emplace_back("simt");
+        const auto taken = std::find_if(others.begin(), others.end(), [&](const auto& target) {
+            options.target = target;
+            return is_taken();
+        });
+        if (taken != others.end()) mending.without_schedule = *taken;
     }
     return messages::mended(std::move(refusal), mending);
 }

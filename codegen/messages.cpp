@@ -92,9 +92,11 @@ Diagnostic mended(Diagnostic unfit, const Mending& mending) {
     std::vector<std::string> ways;
     if (mending.any_threads) ways.emplace_back("leave out `--threads`");
     if (!moves.empty()) ways.push_back(moves);
-    if (mending.any_schedule && moves.empty())
-        ways.emplace_back("leave out what `schedule` asks for, so that another target serves");
     if (ways.empty() && !too_large && !unfit.help.empty()) ways.push_back(unfit.help);
+    if (mending.without_schedule == "simt")
+        ways.emplace_back("leave out what `schedule` asks for, with `--target simt`");
+    else if (!mending.without_schedule.empty())
+        ways.emplace_back("leave out what `schedule` asks for");
     if (mending.simt) ways.emplace_back("use `--target simt`");
     if (ways.empty() && too_large) ways.emplace_back("group or stream in smaller tiles");
     const std::string fix = fmt::format("{}", fmt::join(ways, ", or "));

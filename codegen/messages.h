@@ -24,8 +24,9 @@ namespace napkin::messages {
 struct Mending {
     std::vector<Command> moves;  ///< one after the other
     bool any_threads = false;    ///< whether a block of other threads does
-    bool any_schedule = false;   ///< whether a target takes it without the choices asked for
-    bool simt = false;           ///< whether that target takes the region as it is
+    /// The target that takes it without the choices asked for.
+    std::string without_schedule;
+    bool simt = false;  ///< whether that target takes the region as it is
 };
 /// Whether a region does not fit, by its shape or its size.
 [[nodiscard]] bool is_unfit(const Diagnostic& diagnostic);

@@ -234,13 +234,19 @@ void print_signature(SourceWriter& writer, const Program& program) {
     for (const std::string& line : hang ? below : aligned) writer.line(line);
 }
 
+bool is_narrow_real(ElementType type) {
+    return is_floating(type) && type != ElementType::F32 && type != ElementType::F64;
+}
+
 /// Reals come as f32, whatever type they have: as that type they are what was proved.
 void print_roundings(SourceWriter& writer, const Program& program) {
     for (const KernelParameter& parameter : program.parameters)
-        if (parameter.kind == KernelParameter::Kind::Scalar && is_floating(parameter.type) &&
-            bits_of(parameter.type) < bits_of(ElementType::F32))
-            writer.line(fmt::format("{0} = round_to<{1}>({0});", parameter.name,
-                                    element_name(parameter.type)));
+        if (parameter.kind == KernelParameter::Kind::Scalar && is_narrow_real(parameter.type))
+            writer.line(
+                fmt::format("{0} = {1}({0});", parameter.name,
+                            parameter.type == ElementType::TF32
+                                ? "round_tf32"
+                                : fmt::format("round_to<{}>", element_name(parameter.type))));
 }
 
 /// What makes a tile of its place in the block's shared memory.

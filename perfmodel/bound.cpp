@@ -53,9 +53,10 @@ struct Components {
 };
 
 /// One element after another: the fold's components after the last follow from those before it and
-/// from the last element, and so on back to the first, which is as it is. Of a scan each element's
-/// own result is enough.
-Components components_needed(const Monoid& monoid, std::size_t component, std::int64_t elements) {
+/// from the last element, and so on back to the first, which is as it is. Of a scan: what an
+/// element gives to the result at its own place.
+Components components_needed(const Monoid& monoid, std::size_t component, std::int64_t elements,
+                             bool every_prefix) {
     const std::size_t count = monoid.combine.size();
     const auto operands_of = [&](const std::set<std::size_t>& of, bool of_element) {
         std::set<std::size_t> found;
@@ -67,6 +68,7 @@ Components components_needed(const Monoid& monoid, std::size_t component, std::i
         return found;
     };
     std::set<std::size_t> state = {component};
+    if (every_prefix) return {state, operands_of(state, true)};
     std::optional<std::set<std::size_t>> later;
     constexpr int kMostSteps = 64;  // components that take turns longer are not followed
     for (std::int64_t left = elements - 1; left > 0; --left) {
@@ -94,7 +96,7 @@ public:
                 reader_ = statement.targets[target];
                 if (fold != nullptr && fold->values.size() > 1)
                     follow_component(*fold, target);
-                else
+                else if (target == 0 || !is_of_one(statement))
                     for (const Expression* expression : expressions_of(statement))
                         follow(*expression, fold == nullptr ? Conditions{} : seen_by(*fold));
             }
@@ -102,6 +104,11 @@ public:
     }
 
 private:
+    /// A selection from one element, whose index is 0 whatever the element is.
+    [[nodiscard]] bool is_of_one(const Statement& statement) const {
+        const Select* select = std::get_if<Select>(&statement.body);
+        return select != nullptr && diagram_[select->over].extent == 1;
+    }
     /// What indices alone say of where a fold's elements count. A condition on data is left out:
     /// its arrays are read wherever it is asked, and the branch that it guards is followed under
     /// it.
@@ -114,6 +121,17 @@ private:
         return conditions;
     }
 
+    /// A value that may be the identity or may end what came before it, as a constant or under a
+    /// mask.
+    static bool is_special(const Expression& value) {
+        bool chooses = false;
+        walk(value, [&](const Expression& part) {
+            const Apply* call = std::get_if<Apply>(&part.node);
+            chooses = chooses || (call != nullptr && call->function == Function::Select);
+        });
+        return chooses || arrays_read(value).empty();
+    }
+
     void follow_component(const Fold& fold, std::size_t target) {
         CheckedInt elements = 1;
         Expression place = integer(0);  // 0 for the first element alone
@@ -121,9 +139,16 @@ private:
             elements = elements * diagram_[axis].extent;
             place = apply(Function::Add, {std::move(place), axis_index(axis)});
         }
-        if (!elements) return;
+        if (!elements || !fold.seed.empty()) return;
+        const bool special = std::any_of(fold.values.begin(), fold.values.end(), is_special);
         const Expression is_later = apply(Function::Less, {integer(0), std::move(place)});
-        const Components needed = components_needed(diagram_[fold.monoid], target, *elements.value);
+        const Components needed =
+            components_needed(diagram_[fold.monoid], target, *elements.value, fold.every_prefix);
+        // Beside special values only what is combined with nothing else is sure to matter.
+        const std::set<std::size_t> alone = {target};
+        if (special &&
+            (is_special(fold.values[target]) || needed.first != alone || needed.later != alone))
+            return;
         for (std::size_t k = 0; k < fold.values.size(); ++k) {
             const bool first = needed.first.contains(k);
             const bool later = needed.later.contains(k);

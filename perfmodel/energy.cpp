@@ -12,10 +12,12 @@ EnergyFigures::EnergyFigures(const Machine& machine) {
 
 EnergyFigures::Drawn EnergyFigures::drawn(const KernelWork& work, const UnitWork& all,
                                           double from_device) const {
-    constexpr double kBits = 16;  // of bf16, of which a product draws what the figure says
+    // A product draws as its operands' bits do; the figure is of one of bf16.
+    constexpr double kBits = 16;
     double products = 0;
     for (const auto& [type, count] : all.products)
-        products += count * static_cast<double>(bits_of(type)) / kBits;
+        products += count * (is_in_parts(type) ? kProductsOfParts : 1) *
+                    static_cast<double>(bits_of(type)) / kBits;
     const std::array<double, 6> amounts = {
         from_device,      work.loaded + work.saved + work.sectors,
         all.shared,       products,

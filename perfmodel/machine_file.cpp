@@ -64,7 +64,23 @@ std::optional<Origin> origin_named(std::string_view name) {
     return std::nullopt;
 }
 
-/// Reads one parsed file into a machine, collecting every mistake.
+/// Another clock alone is that of long kernels too, of which they keep the same share.
+void keep_share(const Machine& before, Machine& machine) {
+    const auto clock = machine.figures.find("processor.clock");
+    const auto sustained = machine.figures.find("processor.sustained");
+    const std::optional<double> was = before.figure("processor.clock");
+    const auto kept = before.figures.find("processor.sustained");
+    if (!was || kept == before.figures.end() || clock == machine.figures.end() ||
+        sustained->second != kept->second)
+        return;
+    Figure& figure = sustained->second;
+    if (clock->second.value == *was) return;
+    figure.value = std::min(figure.value * clock->second.value / *was, clock->second.value);
+    figure.text = fmt::format("{:.4g} MHz", figure.value / 1e6);
+    figure.origin = Origin::Assumed;
+    figure.source = "the share of another clock that it was";
+}
+
 /// What two figures say of each other that cannot be.
 std::optional<Diagnostic> contradiction(const Machine& machine, Span place) {
     const auto clock = machine.figures.find("processor.clock");
@@ -74,10 +90,10 @@ std::optional<Diagnostic> contradiction(const Machine& machine, Span place) {
         return std::nullopt;
     return messages::wrong_figure(place, "processor.sustained",
                                   "no kernel keeps " + sustained->second.text +
-                                      " where `processor.clock` is " + clock->second.text +
-                                      ": give both");
+                                      " where `processor.clock` is " + clock->second.text);
 }
 
+/// Reads one parsed file into a machine, collecting every mistake.
 class MachineReader {
 public:
     MachineReader(SourceMap& sources, std::uint32_t file) : sources_(sources), file_(file) {}
@@ -198,6 +214,7 @@ void MachineReader::take_table(const std::string& name, const toml::table& table
 
 Result<Machine> MachineReader::read(const toml::table& root) {
     if (const toml::node* base = root.get("base")) take_base(*base);
+    const Machine before = machine_;
     for (const auto& [key, node] : root) {
         const std::string name(key.str());
         if (name == "base") continue;
@@ -223,6 +240,7 @@ Result<Machine> MachineReader::read(const toml::table& root) {
                          return a.primary.span.begin < b.primary.span.begin;
                      });
     if (!problems_.list.empty()) return problems_;
+    keep_share(before, machine_);
     if (const std::optional<Diagnostic> wrong = contradiction(machine_, start)) return *wrong;
     return machine_;
 }
@@ -245,19 +263,6 @@ Result<Machine> named_machine(SourceMap& sources, const std::string& name, const
 }
 
 constexpr const char* kHere = "given on the command line";
-
-/// Another clock alone is that of long kernels too, of which they keep the same share.
-void keep_share(Machine& machine, std::optional<double> clock_before) {
-    const auto clock = machine.figures.find("processor.clock");
-    const auto sustained = machine.figures.find("processor.sustained");
-    if (!clock_before || clock == machine.figures.end() || sustained == machine.figures.end() ||
-        clock->second.source != kHere || sustained->second.source == kHere)
-        return;
-    Figure& kept = sustained->second;
-    kept.value *= clock->second.value / *clock_before;
-    kept.text = fmt::format("{:.4g} MHz", kept.value / 1e6);
-    kept.source = "the share of the clock that it was";
-}
 
 /// Applies `key=value` at [begin, end) of the machine's text.
 void take_override(Machine& machine, std::string_view text, Span span, Diagnostics& problems) {
@@ -322,7 +327,7 @@ Result<Machine> load_machine(SourceMap& sources, const std::string& text,
     Result<Machine> machine = named_machine(sources, text.substr(0, comma), text, given_as);
     if (!machine || comma == text.size()) return machine;
     const std::uint32_t file = sources.add(given_as, text);
-    const std::optional<double> clock = machine->figure("processor.clock");
+    const Machine before = *machine;
     Diagnostics problems;
     for (std::size_t begin = comma + 1; begin <= text.size();) {
         while (begin < text.size() && text[begin] == ' ') ++begin;
@@ -333,7 +338,7 @@ Result<Machine> load_machine(SourceMap& sources, const std::string& text,
         begin = end + 1;
     }
     if (!problems.list.empty()) return problems;
-    keep_share(*machine, clock);
+    keep_share(before, *machine);
     const Span given{static_cast<std::uint32_t>(comma + 1), static_cast<std::uint32_t>(text.size()),
                      file};
     if (const std::optional<Diagnostic> wrong = contradiction(*machine, given)) return *wrong;

@@ -234,9 +234,8 @@ std::string number_checks(const Contract& contract) {
     for (const ContractScalar& scalar : contract.scalars)
         if (const std::optional<Interval> range = scalar.range())
             code += fmt::format(
-                "    if (status == @NAME@_OK)\n        status = check_number(\"{}\", "
-                "arguments->{}, "
-                "\"{}\", {}, {}, problem);\n",
+                "    if (status == @NAME@_OK)\n"
+                "        status = check_number(\"{}\", arguments->{}, \"{}\", {}, {}, problem);\n",
                 scalar.name, scalar.identifier, name_of(scalar.type), range->low, range->high);
     return code.empty() ? "    /* None: there are no narrow integers. */" : code;
 }

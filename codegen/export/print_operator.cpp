@@ -101,9 +101,9 @@ std::string parameter_text(const Contract& contract, const KernelParameter& para
     case KernelParameter::Kind::Scalar: {
         const ContractScalar& scalar = contract.scalar(parameter.array);
         if (is_floating(scalar.type)) return fmt::format("(\"real\", {}, 0)", quoted(scalar.name));
-        const std::optional<Interval> range = scalar.range();
-        return fmt::format("(\"integer\", {}, {})", quoted(scalar.name),
-                           range ? fmt::format("({}, {})", range->low, range->high) : "None");
+        const Interval range = scalar.range().value_or(kAny64);
+        return fmt::format("(\"integer\", {}, ({}, {}))", quoted(scalar.name), range.low,
+                           range.high);
     }
     }
     throw InternalError("unknown kernel parameter");

@@ -25,31 +25,52 @@ MetOutcomes::MetOutcomes(const Diagram& plain) : plain_(plain), uses_(input_uses
 }
 
 void MetOutcomes::look(const Expression& expression, const std::optional<Expression>& within) {
-    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (const Read* element = std::get_if<Read>(&expression.node))
+        for (const Expression& index : element->index) look(index, within);
     if (const Convert* convert = std::get_if<Convert>(&expression.node))
-        return look(convert->argument.front(), within);
+        look(convert->argument.front(), within);
+    const Apply* call = std::get_if<Apply>(&expression.node);
     if (call == nullptr) return;
-    const auto together = [&](const Expression& condition) {
-        return within ? apply(Function::And, {*within, condition}) : condition;
-    };
-    if (is_comparison_or_logic(call->function)) add(together(expression));
-    if (call->function != Function::Select) {
-        for (const Expression& argument : call->arguments) look(argument, within);
-        return;
+    if (is_comparison_or_logic(call->function))
+        if (const std::optional<Expression> condition = testable(expression, within))
+            add(*condition);
+    const bool chooses = call->function == Function::Select;
+    for (std::size_t i = 0; i < call->arguments.size(); ++i) {
+        std::optional<Expression> inner = within;
+        if (chooses && i > 0) {
+            const Expression& asked = call->arguments[0];
+            inner = testable(i == 1 ? asked : apply(Function::Not, {asked}), within);
+            if (!inner) inner = within;
+        }
+        look(call->arguments[i], inner);
     }
-    look(call->arguments[0], within);
-    look(call->arguments[1], together(call->arguments[0]));
-    look(call->arguments[2], together(apply(Function::Not, {call->arguments[0]})));
+}
+
+/// The condition together with the branch that it stands in where one array decides both, else
+/// alone; none where something else than one array of integers decides it.
+std::optional<Expression> MetOutcomes::testable(const Expression& condition,
+                                                const std::optional<Expression>& within) const {
+    if (within) {
+        Expression both = apply(Function::And, {*within, condition});
+        if (test_of(both)) return both;
+    }
+    return test_of(condition) ? std::optional(condition) : std::nullopt;
+}
+
+std::optional<NumberTest> MetOutcomes::test_of(const Expression& condition) const {
+    const Apply* call = std::get_if<Apply>(&condition.node);
+    if (call == nullptr) return std::nullopt;
+    std::optional<NumberTest> test = NumberTest::of_condition(plain_, *call);
+    if (test && (!is_drawn(plain_[test->array()]) || is_floating(plain_[test->array()].type)))
+        test.reset();
+    return test;
 }
 
 void MetOutcomes::add(const Expression& condition) {
-    const std::optional<NumberTest> test =
-        NumberTest::of_condition(plain_, std::get<Apply>(condition.node));
-    if (!test || !is_drawn(plain_[test->array()]) || is_floating(plain_[test->array()].type))
-        return;
-    Test added{*test, {}, {}};
-    for (const std::int64_t number : drawn_integers(plain_, test->array(), uses_[test->array()]))
-        added.possible.add(test->holds_at(number));
+    Test added{*test_of(condition), {}, {}};
+    const ArrayId array = added.test.array();
+    for (const std::int64_t number : drawn_integers(plain_, array, uses_[array]))
+        added.possible.add(added.test.holds_at(number));
     tests_.push_back(std::move(added));
 }
 

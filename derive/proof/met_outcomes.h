@@ -29,6 +29,9 @@ public:
 private:
     /// Within a branch, of that condition.
     void look(const Expression& expression, const std::optional<Expression>& within);
+    [[nodiscard]] std::optional<Expression> testable(const Expression& condition,
+                                                     const std::optional<Expression>& within) const;
+    [[nodiscard]] std::optional<NumberTest> test_of(const Expression& condition) const;
     void add(const Expression& condition);
 
     struct Outcomes {

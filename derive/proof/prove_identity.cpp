@@ -58,6 +58,7 @@ public:
           program_(program),
           options_(options),
           needs_(needs_of(plain, program)),
+          outcomes_(plain),
           meets_boundaries_(!boundaries_of(plain).empty()) {}
 
     std::vector<Identity> run() {
@@ -103,17 +104,17 @@ private:
         int trials = compared || (random_order && !settings.strict) ? more : options_.trials;
         bool bounded = settings.strict && !compared;
         double degree = 0;
-        MetOutcomes outcomes(plain_);
+        MetOutcomes outcomes = outcomes_;
         for (int i = 0; i < kMostPoints; ++i) {
-            if (i >= trials && i < kMostTrialsForOutcomes && !outcomes.all()) trials = i + 1;
+            const bool for_outcomes = i < kMostTrialsForOutcomes && !outcomes.all();
             const bool needed =
                 std::any_of(pending.begin(), pending.end(), [&](const Progress& each) {
-                    return !each.refuted && (i < trials || !each.complete(trials));
+                    return !each.refuted && (for_outcomes || i < trials || !each.complete(trials));
                 });
             if (!needed) break;
             const std::uint64_t seed =
                 RandomFunction(options_.seed)(static_cast<std::uint64_t>(i)).word();
-            outcomes.note(random_inputs(plain_, seed));
+            if (!outcomes.all()) outcomes.note(random_inputs(plain_, seed));
             const FieldTrial trial =
                 run_field_trial(plain_, derived_, program_, seed, settings, needs_);
             note(trial);
@@ -179,6 +180,7 @@ private:
     const TileProgram& program_;
     const ProofOptions& options_;
     FieldNeeds needs_;
+    MetOutcomes outcomes_;  ///< none met yet
     bool meets_boundaries_;
     std::optional<FieldUses> met_;
 };

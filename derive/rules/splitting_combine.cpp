@@ -119,7 +119,8 @@ ArrayId Splitting::combine_helper(ArrayId old) {
     const Fold* fold = std::get_if<Fold>(&source.body);
     const bool one = source.targets.size() == 1;
     if (!one || (fold == nullptr && !std::holds_alternative<Map>(source.body))) {
-        refuse("`" + array(old).name + "` is computed in each part, and no fold of it");
+        refuse("`" + array(old).name + "` is computed in each part, and is one of several results",
+               "keep it in a region of its own (`unfuse`)");
         return combined_[old] = draft_.add_array(array(old));
     }
     Expression own = fold != nullptr ? fold->values.front() : std::get<Map>(source.body).value;
@@ -136,6 +137,10 @@ ArrayId Splitting::combine_helper(ArrayId old) {
         body = std::move(again);
     }
     const ArrayId made = add_combining(array(old).name, std::move(axes), std::move(body), source);
+    if (array(old).rounds) {
+        draft_.diagram.arrays[made.index()].rounds = true;
+        draft_.diagram.arrays[made.index()].type = array(old).type;
+    }
     if (mean != nullptr) note_mean(made, part(old), !mean->weight);
     return combined_[old] = made;
 }
@@ -155,8 +160,10 @@ ArrayId Splitting::combined(ArrayId old) {
         if (combined_.count(newest) == 0) combine_fold(line);
     } else if (held(old) != nullptr) {
         combine_centre(old, line);
-    } else if (running_mean(newest) != nullptr || !is_state(newest)) {
+    } else if (running_mean(newest) != nullptr) {
         (void)combine_helper(newest);
+    } else if (!is_state(newest) && !contains(draft_.diagram[combine_helper(newest)].axes, part_)) {
+        return combined_.at(newest);
     } else {
         refuse("the state `" + array(old).name + "` is no fold, so parts of it do not combine",
                "stream the axis, or put what is folded twice in a region of its own");

@@ -130,7 +130,7 @@ std::set<std::int64_t> drawn_integers(const Diagram& diagram, ArrayId array, con
                                              : std::set<std::int64_t>{};
     std::set<std::int64_t> numbers = use.numbers;
     if (use.positions > 0)
-        numbers.insert({0, use.positions - 1});
+        numbers.insert({0, use.positions - (use.ordered ? 0 : 1)});
     else
         numbers.merge(use.document ? up_to(0, kMostDocuments - 1) : up_to(-kFew / 2, kFew / 2));
     std::erase_if(numbers, [&](std::int64_t number) {

@@ -56,7 +56,11 @@ std::set<std::int64_t> NumberTest::edges(std::int64_t positions) const {
             found.insert(at);
             if (holds(at) != holds(at - 1) && holds(at) != holds(at + 1)) apart.insert(at);
         }
-    return is_ordering(call_.function) || apart.empty() ? found : apart;
+    if (is_ordering(call_.function)) return found;
+    std::erase_if(found, [&](std::int64_t at) {
+        return !apart.contains(at) && (apart.contains(at - 1) || apart.contains(at + 1));
+    });
+    return found;
 }
 
 /// The expression, of one element of another, that a map makes every element of.

@@ -28,7 +28,7 @@ public:
     [[nodiscard]] ArrayId array() const { return array_; }
     /// Whole numbers at which it changes: those that stand in it and that two of them make, as
     /// `label - 1 == 99` does at 100, and what is next to them where it orders; where it asks for
-    /// equality, those that it tells from both neighbours, if there are such. Of elements that are
+    /// equality, no neighbours of those that it tells from both of theirs. Of elements that are
     /// positions below `positions`, no other than those and where it says something else than of
     /// the nearest.
     [[nodiscard]] std::set<std::int64_t> edges(std::int64_t positions) const;

@@ -119,7 +119,7 @@ TEST_CASE("helps that name no move say what is so: what stands alone, what was a
         {"diagram m { axis m = 64, n = 64, k = 48\n input A[m, k], B[k, n] : i8\n"
          "output Y[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
          "stream k by 24\nschedule stages = 3", "which is i64",
-         "leave out what `schedule` asks for, so that another target serves"},
+         "leave out what `schedule` asks for, with `--target simt`"},
     };
     for (const RefusedCase& each : cases) {
         INFO(each.diagram);

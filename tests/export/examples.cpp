@@ -172,7 +172,8 @@ const std::vector<ExportExample>& export_examples() {
   input X[n] : f32
   param s : bf16 = 0.25
   param t : i8 = 5
-  output Y[n] : f32 = X[n] * s + t
+  param u : tf32 = 1
+  output Y[n] : f32 = X[n] * s * u + t
 })",
          "",
          "simt",

@@ -30,7 +30,8 @@ int check_numbers(void) {
         return 1;
     a.X = narrow_make_X(on_device[0], 8);
     a.Y = narrow_make_Y(on_device[1], 8);
-    a.s = 0.3f; /* no bf16: 0.30078125 is the nearest */
+    a.s = 0.3f;     /* no bf16: 0.30078125 is the nearest */
+    a.u = 1.00001f; /* no tf32: 1 is */
     a.t = 127;
     wrong += expect("the largest", narrow_launch(&a, NULL, 0, NULL, &problem), NARROW_OK,
                     &problem, NULL);

@@ -221,7 +221,8 @@ def numbers_by_value():
     X = torch.empty((8,), torch.float32)
     narrow.narrow(X, s=0.3, t=-128)
     check(len(driver.launches) == 1, "the smallest i8 is taken")
-    refused("an integer that is no i8", "t: 128, and the kernels take -128 to 127", lambda: narrow.narrow(X, t=128))
+    refused("an integer that is no i8", "t: 128, and the kernels take integers from -128 to 127", lambda: narrow.narrow(X, t=128))
+    refused("a fraction", "t: 3.5, and the kernels take integers", lambda: narrow.narrow(X, t=3.5))
     check(len(driver.launches) == 1, "nothing is launched")
 
 

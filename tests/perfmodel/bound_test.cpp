@@ -109,11 +109,27 @@ TEST_CASE("compulsory traffic counts what every schedule must touch") {
         {kAffine + " p[t, c], h[t, c] = scan[t] affine (A[t, c], X[t, c])\n"
                    " output Y[c] : f32 = h[4, c]\n}\n",
          5 + 5 + 5},
+        {"diagram a {\n axis n = 10, e = 1\n input G[n, e] : f32\n"
+         " output I[n] : i32 = argmax(e) G[n, e]\n}\n",
+         10},
         // of what travels with the largest, data decides which is read
         {"monoid best(v, i; w, j) = (max(v, w), if v >= w then i else j) identity (-inf, 0) "
          "noncommutative\n"
          "diagram p {\n axis t = 33, c = 5\n input A[t, c], X[t, c] : f32\n"
          " p[c], h[c] = best(t) (A[t, c], X[t, c])\n output Y[c] : f32 = h[c]\n}\n",
+         33 * 5 + 5},
+        {"monoid best(v, i; w, j) = (max(v, w), if v >= w then i else j) identity (-inf, 0) "
+         "noncommutative\n"
+         "diagram p {\n axis t = 33, c = 5\n input A[t, c] : f32, X[t, c] : bf16\n"
+         " p[t, c], h[t, c] = scan[t] best (A[t, c], X[t, c])\n output Y[c] : f32 = h[0, c]\n}\n",
+         5 + 5},
+        // nor is anything claimed beside what may end it
+        {kAffine + " p[c], h[c] = affine(t) (if t % 8 == 0 then 0 else A[t, c], X[t, c])\n"
+                   " output Y[c] : f32 = h[c]\n}\n",
+         5},
+        {"monoid plus(a, b; c, d) = (a + c, b + d) identity (0, 0)\n"
+         "diagram p {\n axis t = 33, c = 5\n input K[t, c] : f32\n"
+         " x[c], y[c] = plus(t) (K[t, c], 1)\n output Y[c] : f32 = x[c] / y[c]\n}\n",
          33 * 5 + 5},
     };
     for (const Case& c : cases) {

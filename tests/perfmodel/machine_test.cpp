@@ -77,6 +77,9 @@ TEST_CASE("overrides replace a figure") {
     CHECK_EQ(sustained("H200"), 1755e6);
     CHECK_EQ(sustained("H200,processor.clock=915MHz"), doctest::Approx(1755e6 / 2));
     CHECK_EQ(sustained("H200,processor.sustained=1GHz,processor.clock=3GHz"), 1e9);
+    for (const char* clock : {"125MHz", "1.001GHz", "3.333GHz"})
+        CHECK_LE(sustained("H200,processor.clock=" + std::string(clock)),
+                 *machine("H200,processor.clock=" + std::string(clock)).figure("processor.clock"));
 }
 
 TEST_CASE("mistakes in a text are reported with their place") {

@@ -32,6 +32,8 @@ TEST_CASE("a branch that one integer decides is compared at every seed") {
         {"mode : i32", "if mode != 1 then 3 * X[n] else X[n]", "3 * X[n]"},
         {"mode : i32", "if mode > 40 then if mode < 44 then 3 * X[n] else X[n] else X[n]", "X[n]"},
         {"mode : i32", "if 2 * mode - 1 >= 5 and mode < 6 then 3 * X[n] else X[n]", "X[n]"},
+        {"mode : i32", "if n == 0 then (if mode == 7 then 3 * X[n] else X[n]) else X[n]", "X[n]"},
+        {"mode : i32", "E[if mode == 7 then 1 else 2]", "E[2]"},
         {"causal : bool", "if causal then 3 * X[n] else X[n]", "3 * X[n]"},
         {"causal : bool", "if causal then 3 * X[n] else X[n]", "X[n]"},
         {"token[n] : i32", "if token[n] == 2 then 0 else E[token[n]]", "E[token[n]]"},
