@@ -99,7 +99,8 @@ Result<std::vector<Artefact>> make(const Arguments& arguments, const State& stat
     CompileOptions options;
     options.architecture = arguments.arch;
     options.image = arguments.as == "ptx" ? KernelImage::Ptx : KernelImage::Cubin;
-    const bool is_printed = !arguments.json && (arguments.output.empty() || arguments.output == "-");
+    const bool is_printed =
+        !arguments.json && (arguments.output.empty() || arguments.output == "-");
     if (is_printed && arguments.as == "cubin" && program.kernels.size() > 1)
         return several_cubins(program.kernels.size());
     std::vector<Artefact> artefacts;
